@@ -5,7 +5,6 @@
 #ifndef HARNESS_ARENA_H
 #define HARNESS_ARENA_H
 
-#include <stdarg.h>
 #include <stddef.h>
 
 struct arena_chunk;
@@ -13,11 +12,15 @@ struct arena {
     struct arena_chunk *head; /* newest first; {0} is a valid empty arena */
 };
 
-void *arena_alloc(struct arena *a, size_t size);               /* zeroed, 16-byte aligned; NULL when out of memory */
-void *arena_array(struct arena *a, size_t count, size_t size); /* checked product */
+/* Zeroed, aligned to 16 bytes; NULL when out of memory. size 0 gives a valid unique pointer. */
+void *arena_alloc(struct arena *a, size_t size);
+/* As arena_alloc for count * size bytes; NULL also when the product overflows. */
+void *arena_array(struct arena *a, size_t count, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
+/* Copies at most n bytes of s, stops at its NUL, terminates the copy. */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void arena_fini(struct arena *a); /* accepts the empty value */
+/* Gives everything back; accepts the empty value and leaves it. */
+void arena_fini(struct arena *a);
 
 #endif

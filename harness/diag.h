@@ -19,7 +19,7 @@ enum status {
     STATUS_INTERNAL  /* a broken invariant of ours: exit code 3, JE */
 };
 
-#define DIAG_TEXT 512
+#define DIAG_TEXT  512
 #define DIAG_NOTES 8
 
 struct diag {
@@ -44,13 +44,14 @@ struct diag {
         if (st != STATUS_OK)                                                                       \
             goto label;                                                                            \
     } while (0)
-#define MUST_CHECK __attribute__((warn_unused_result))
+#define MUST_CHECK    __attribute__((warn_unused_result))
 #define UNREACHABLE() diag_unreachable(__FILE__, __LINE__)
 
 /* Sets status and text (printf form); clears position and notes. Returns `s`. */
 enum status diag_set(struct diag *d, enum status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* As diag_set, with a position (line, col 0 = unknown). `file` is copied (tail kept if too long). */
+/* As diag_set, with a position (line, col 0 = unknown). `file` is copied (tail kept if too long).
+ */
 enum status diag_at(struct diag *d, enum status s, const char *file, unsigned line, unsigned col,
                     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* Attaches the source line that the caret points into (cut to fit). */
