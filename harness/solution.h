@@ -10,8 +10,10 @@
 #include "verdict.h"
 
 enum solution_kind { SOLUTION_ACCEPT, SOLUTION_BASELINE, SOLUTION_REJECT, SOLUTION_FOREIGN };
-#define SOLUTION_MAX_TUNES 8
+#define SOLUTION_MAX_TUNES       8
 #define SOLUTION_MAX_TUNE_VALUES 16
+#define SOLUTION_MAX_BYTES       (4u * 1024u * 1024u) /* of one .cu: far above any written by a person \
+                                                       */
 
 struct tune {
     const char *name;
@@ -21,8 +23,8 @@ struct tune {
 
 struct solution {
     const char *problem; /* "topk" */
-    const char *name;    /* "radix_select", "rejects/zeros", "baselines/cub_topk"; foreign: the stem */
-    const char *path;    /* absolute path of the .cu */
+    const char *name; /* "radix_select", "rejects/zeros", "baselines/cub_topk"; foreign: the stem */
+    const char *path; /* absolute path of the .cu */
     enum solution_kind kind;
     const char *idea, *source; /* "" if none */
     struct expectation expect; /* default: AC */
@@ -32,11 +34,17 @@ struct solution {
     unsigned tune_count;
 };
 
-/* Reads the tags of one file. `kind` decides whether @expect is required (rejects). */
-enum status solution_load(struct solution *out, struct arena *a, const char *problem, const char *path,
-                          enum solution_kind kind, struct diag *d) MUST_CHECK;
-/* All solutions of a problem: accepted, then baselines, then rejects, each sorted by name. */
-enum status solution_list(const struct solution **out, unsigned *count, struct arena *a, const char *root,
-                          const char *problem, struct diag *d) MUST_CHECK;
+/* Reads the tags of one file. `kind` decides the name's prefix and whether @expect is required
+ * (rejects). */
+enum status solution_load(struct solution *out, struct arena *a, const char *problem,
+                          const char *path, enum solution_kind kind, struct diag *d) MUST_CHECK;
+/* The tags alone, from text in memory; `file` is for messages. Fills everything but problem, name,
+ * path. */
+enum status solution_parse(struct solution *out, struct arena *a, const char *text, size_t len,
+                           enum solution_kind kind, const char *file, struct diag *d) MUST_CHECK;
+/* All solutions of a problem: accepted, then baselines, then rejects, each sorted by name. Hidden
+ * files (editors' backups) are left out. */
+enum status solution_list(const struct solution **out, unsigned *count, struct arena *a,
+                          const char *root, const char *problem, struct diag *d) MUST_CHECK;
 
 #endif
