@@ -1,0 +1,42 @@
+// @idea   reads one element past the end of the input and adds it
+// @source own
+// @expect RE|WA
+// On the virtual GPU the read itself is the fault. On hardware it succeeds, and what was read (the
+// guard behind the input: NaN in one call, 3e38 in the next) spoils the sum.
+
+namespace
+{
+
+constexpr int BLOCK = 1024;
+
+// The sum over the block, valid in every thread.
+__device__ double block_sum(double v)
+{
+    __shared__ double slot[BLOCK];
+    slot[threadIdx.x] = v;
+    __syncthreads();
+    for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride)
+            slot[threadIdx.x] += slot[threadIdx.x + stride];
+        __syncthreads();
+    }
+    return slot[0];
+}
+
+// The loop runs to n inclusive.
+__global__ void sum(const float *a, const float *b, float *result, int n)
+{
+    double acc = 0.0;
+    for (long long i = threadIdx.x; i <= n; i += BLOCK)
+        acc += static_cast<double>(a[i]) * b[i];
+    acc = block_sum(acc);
+    if (threadIdx.x == 0)
+        *result = static_cast<float>(acc);
+}
+
+} // namespace
+
+extern "C" void solve(const float *A, const float *B, float *result, int N)
+{
+    sum<<<1, BLOCK>>>(A, B, result, N);
+}

@@ -1,0 +1,46 @@
+// @idea   closes every descriptor of the process
+// @source own
+// @expect RE
+// Among them is the socket on which the record is awaited. The judge sees the end of the
+// connection.
+
+#include <unistd.h>
+
+namespace
+{
+
+constexpr int BLOCK = 1024;
+
+// The sum over the block, valid in every thread.
+__device__ double block_sum(double v)
+{
+    __shared__ double slot[BLOCK];
+    slot[threadIdx.x] = v;
+    __syncthreads();
+    for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride)
+            slot[threadIdx.x] += slot[threadIdx.x + stride];
+        __syncthreads();
+    }
+    return slot[0];
+}
+
+// A correct sum by one block: slow, but short.
+__global__ void sum(const float *input, float *output, int n)
+{
+    double acc = 0.0;
+    for (long long i = threadIdx.x; i < n; i += BLOCK)
+        acc += static_cast<double>(input[i]);
+    acc = block_sum(acc);
+    if (threadIdx.x == 0)
+        *output = static_cast<float>(acc);
+}
+
+} // namespace
+
+extern "C" void solve(const float *input, float *output, int N)
+{
+    sum<<<1, BLOCK>>>(input, output, N);
+    for (int fd = 3; fd < 1024; ++fd)
+        close(fd);
+}

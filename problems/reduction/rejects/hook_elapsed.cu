@@ -1,0 +1,53 @@
+// @idea   brings its own cudaEventElapsedTime
+// @source own
+// @expect AC
+// @needs  bench
+// A symbol of this name in the solution would shadow the runtime's for everybody who looks it up
+// the ordinary way. The judge asks the runtime library itself, has a second clock in the parent,
+// and a physical floor under every time, so the file must appear as slow as it is.
+
+namespace
+{
+
+constexpr int BLOCK = 1024;
+
+// The sum over the block, valid in every thread.
+__device__ double block_sum(double v)
+{
+    __shared__ double slot[BLOCK];
+    slot[threadIdx.x] = v;
+    __syncthreads();
+    for (unsigned stride = BLOCK / 2; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride)
+            slot[threadIdx.x] += slot[threadIdx.x + stride];
+        __syncthreads();
+    }
+    return slot[0];
+}
+
+// A correct sum by one block: slow, but short.
+__global__ void sum(const float *input, float *output, int n)
+{
+    double acc = 0.0;
+    for (long long i = threadIdx.x; i < n; i += BLOCK)
+        acc += static_cast<double>(input[i]);
+    acc = block_sum(acc);
+    if (threadIdx.x == 0)
+        *output = static_cast<float>(acc);
+}
+
+} // namespace
+
+// A nanosecond, whatever was measured.
+extern "C" cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    (void)start;
+    (void)end;
+    *ms = 1e-6f;
+    return cudaSuccess;
+}
+
+extern "C" void solve(const float *input, float *output, int N)
+{
+    sum<<<1, BLOCK>>>(input, output, N);
+}

@@ -1,0 +1,14 @@
+// @idea   writes zero and computes nothing
+// @source own
+// @expect WA
+// The answer to nothing. It passes only where the right answer is zero, so a judge whose cases all
+// sum to zero, or whose tolerance is wider than the answers, would let it through.
+
+namespace
+{
+
+__global__ void zero(float *output) { *output = 0.0f; }
+
+} // namespace
+
+extern "C" void solve(const float *input, float *output, int N) { zero<<<1, 1>>>(output); }
