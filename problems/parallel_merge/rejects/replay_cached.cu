@@ -1,0 +1,69 @@
+// @idea   answers the second call of a size with the first call's answer
+// @source the mistakes that every problem ships
+// @expect WA
+// @arch   sm_80
+// Wrong on purpose: results are kept by (M, N), and any later call with the same sizes gets the
+// kept ones, whatever its data.
+
+#include <cuda_runtime.h>
+
+namespace {
+
+constexpr int THREADS = 256;
+constexpr int KEPT = 65536;
+
+__device__ float kept[KEPT];
+
+// Merge path: how many of the first `diagonal` outputs come from A. That is the first i for which
+// A[i] is above B[diagonal - 1 - i], because then A[i] comes after that element and is not among
+// them. Equal elements count as A's, as in the merge itself.
+__device__ int split(const float *A, int M, const float *B, int N, int diagonal) {
+    int low = max(0, diagonal - N), high = min(diagonal, M);
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (A[middle] <= B[diagonal - 1 - middle])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The output at `place`: a search, then one step of the merge.
+__device__ float pick(const float *A, int M, const float *B, int N, int place) {
+    const int i = split(A, M, B, N, place), j = place - i;
+    return j >= N || (i < M && A[i] <= B[j]) ? A[i] : B[j];
+}
+
+__global__ void merge(const float *A, const float *B, float *C, int M, int N) {
+    const int place = static_cast<int>(blockIdx.x * THREADS + threadIdx.x);
+    if (place < M + N)
+        C[place] = pick(A, M, B, N, place);
+}
+
+__global__ void copy(const float *from, float *to, int n) {
+    const int i = static_cast<int>(blockIdx.x * THREADS + threadIdx.x);
+    if (i < n)
+        to[i] = from[i];
+}
+
+} // namespace
+
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N) {
+    static int last_M = -1, last_N = -1;
+    if (M + N < 1)
+        return;
+    const int grid = (M + N + THREADS - 1) / THREADS;
+    float *cache = nullptr;
+    cudaGetSymbolAddress(reinterpret_cast<void **>(&cache), kept);
+    if (M == last_M && N == last_N) {
+        copy<<<grid, THREADS>>>(cache, C, M + N);
+        return;
+    }
+    merge<<<grid, THREADS>>>(A, B, C, M, N);
+    if (M + N <= KEPT) {
+        copy<<<grid, THREADS>>>(C, cache, M + N);
+        last_M = M;
+        last_N = N;
+    }
+}

@@ -1,0 +1,50 @@
+// @idea   writes into its const input
+// @source the mistakes that every problem ships
+// @expect WA
+// @arch   sm_80
+// Wrong on purpose: the answer is right, but a first element of the input is overwritten by a
+// second kernel.
+
+#include <cuda_runtime.h>
+
+namespace {
+
+constexpr int THREADS = 256;
+
+// Merge path: how many of the first `diagonal` outputs come from A. That is the first i for which
+// A[i] is above B[diagonal - 1 - i], because then A[i] comes after that element and is not among
+// them. Equal elements count as A's, as in the merge itself.
+__device__ int split(const float *A, int M, const float *B, int N, int diagonal) {
+    int low = max(0, diagonal - N), high = min(diagonal, M);
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (A[middle] <= B[diagonal - 1 - middle])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The output at `place`: a search, then one step of the merge.
+__device__ float pick(const float *A, int M, const float *B, int N, int place) {
+    const int i = split(A, M, B, N, place), j = place - i;
+    return j >= N || (i < M && A[i] <= B[j]) ? A[i] : B[j];
+}
+
+__global__ void merge(const float *A, const float *B, float *C, int M, int N) {
+    const int place = static_cast<int>(blockIdx.x * THREADS + threadIdx.x);
+    if (place < M + N)
+        C[place] = pick(A, M, B, N, place);
+}
+
+__global__ void scribble(float *list) { list[0] = list[0] * 0.5f - 1.0f; }
+
+} // namespace
+
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N) {
+    if (M + N < 1)
+        return;
+    merge<<<(M + N + THREADS - 1) / THREADS, THREADS>>>(A, B, C, M, N);
+    scribble<<<1, 1>>>(const_cast<float *>(M > 0 ? A : B));
+}
