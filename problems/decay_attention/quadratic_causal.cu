@@ -2,9 +2,10 @@
 // @source own, after note 004's quadratic form
 // @expect AC
 // @arch   sm_75
-// Bytes: 16*S*d algorithmic; K and V tiles are re-read by every row tile below them, S/64 times, out of L2.
-// Floor: 4 us at 4096x64. Above the floor: S*S*d multiply-adds (2.1 GFLOP at 4096x64, 32 us at the fp32 peak), and 64 row tiles of
-// unequal length: the last one sets the time. Scores are computed again for each 64 columns of V.
+// Bytes: 16*S*d algorithmic; K and V tiles are re-read by every row tile below them, S/64 times,
+// out of L2. Floor: 4 us at 4096x64. Above the floor: S*S*d multiply-adds (2.1 GFLOP at 4096x64, 32
+// us at the fp32 peak), and 64 row tiles of unequal length: the last one sets the time. Scores are
+// computed again for each 64 columns of V.
 #include <cuda_runtime.h>
 
 constexpr int TILE = 64;
@@ -14,12 +15,14 @@ constexpr int DEPTH = 32;       // columns of Q and K staged at a time
 constexpr int PITCH = TILE + 4; // keeps float4-free column access conflict-free
 
 __global__ static void __launch_bounds__(SIDE *SIDE)
-causal_kernel(const float *__restrict__ Q, const float *__restrict__ K, const float *__restrict__ V,
-              float *__restrict__ output, int seq, int d, float gamma, float scale) {
+    causal_kernel(const float *__restrict__ Q, const float *__restrict__ K,
+                  const float *__restrict__ V, float *__restrict__ output, int seq, int d,
+                  float gamma, float scale)
+{
     __shared__ float qs[DEPTH][PITCH], ks[DEPTH][PITCH]; // transposed tiles of Q and K
     __shared__ float ps[TILE][PITCH];                    // scores of this tile, decayed
     __shared__ float decay[2 * TILE];                    // gamma^0 .. gamma^127
-    float(*vs)[PITCH] = qs;                              // V tile, 32 rows at a time, reuses the space of Q
+    float(*vs)[PITCH] = qs; // V tile, 32 rows at a time, reuses the space of Q
     const int tx = static_cast<int>(threadIdx.x), ty = static_cast<int>(threadIdx.y);
     const int thread = ty * SIDE + tx;
     // Longest row tiles first: they would otherwise be the tail of the launch.
@@ -36,8 +39,10 @@ causal_kernel(const float *__restrict__ Q, const float *__restrict__ K, const fl
             __syncthreads();
             for (int i = thread; i < TILE * DEPTH; i += SIDE * SIDE) {
                 const int r = i / DEPTH, k = k0 + i % DEPTH;
-                qs[i % DEPTH][r] = row0 + r < seq && k < d ? Q[static_cast<size_t>(row0 + r) * d + k] : 0.0f;
-                ks[i % DEPTH][r] = m0 + r < seq && k < d ? K[static_cast<size_t>(m0 + r) * d + k] : 0.0f;
+                qs[i % DEPTH][r] =
+                    row0 + r < seq && k < d ? Q[static_cast<size_t>(row0 + r) * d + k] : 0.0f;
+                ks[i % DEPTH][r] =
+                    m0 + r < seq && k < d ? K[static_cast<size_t>(m0 + r) * d + k] : 0.0f;
             }
             __syncthreads();
             for (int k = 0; k < DEPTH; ++k)
@@ -45,13 +50,16 @@ causal_kernel(const float *__restrict__ Q, const float *__restrict__ K, const fl
                     for (int j = 0; j < EACH; ++j)
                         acc[i][j] = fmaf(qs[k][ty * EACH + i], ks[k][tx * EACH + j], acc[i][j]);
         }
-        // Phase 2: scale, decay, mask. gamma^(n-m) = gamma^(row0-m0-64) * gamma^(64+i-j), both exponents >= 0 off the diagonal.
-        const float far = tile == row_tile ? 1.0f : powf(gamma, static_cast<float>(row0 - m0 - TILE));
+        // Phase 2: scale, decay, mask. gamma^(n-m) = gamma^(row0-m0-64) * gamma^(64+i-j), both
+        // exponents >= 0 off the diagonal.
+        const float far =
+            tile == row_tile ? 1.0f : powf(gamma, static_cast<float>(row0 - m0 - TILE));
         for (int i = 0; i < EACH; ++i)
             for (int j = 0; j < EACH; ++j) {
                 const int r = ty * EACH + i, c = tx * EACH + j;
                 const bool past = m0 + c <= row0 + r;
-                const float weight = tile == row_tile ? decay[past ? r - c : 0] : decay[TILE + r - c] * far;
+                const float weight =
+                    tile == row_tile ? decay[past ? r - c : 0] : decay[TILE + r - c] * far;
                 ps[r][c] = past ? acc[i][j] * scale * weight : 0.0f;
             }
         // Phase 3: add scores times V, 32 keys at a time.
@@ -59,13 +67,15 @@ causal_kernel(const float *__restrict__ Q, const float *__restrict__ K, const fl
             __syncthreads();
             for (int i = thread; i < DEPTH * TILE; i += SIDE * SIDE) {
                 const int m = m0 + half + i / TILE, c = col0 + i % TILE;
-                vs[i / TILE][i % TILE] = m < seq && c < d ? V[static_cast<size_t>(m) * d + c] : 0.0f;
+                vs[i / TILE][i % TILE] =
+                    m < seq && c < d ? V[static_cast<size_t>(m) * d + c] : 0.0f;
             }
             __syncthreads();
             for (int k = 0; k < DEPTH; ++k)
                 for (int i = 0; i < EACH; ++i)
                     for (int j = 0; j < EACH; ++j)
-                        out[i][j] = fmaf(ps[ty * EACH + i][half + k], vs[k][tx * EACH + j], out[i][j]);
+                        out[i][j] =
+                            fmaf(ps[ty * EACH + i][half + k], vs[k][tx * EACH + j], out[i][j]);
         }
     }
     for (int i = 0; i < EACH; ++i)
@@ -76,8 +86,11 @@ causal_kernel(const float *__restrict__ Q, const float *__restrict__ K, const fl
         }
 }
 
-extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len, int d_model, float gamma) {
-    const dim3 grid(static_cast<unsigned>((d_model + TILE - 1) / TILE), static_cast<unsigned>((seq_len + TILE - 1) / TILE));
+extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len,
+                      int d_model, float gamma)
+{
+    const dim3 grid(static_cast<unsigned>((d_model + TILE - 1) / TILE),
+                    static_cast<unsigned>((seq_len + TILE - 1) / TILE));
     causal_kernel<<<grid, dim3(SIDE, SIDE)>>>(Q, K, V, output, seq_len, d_model, gamma,
                                               1.0f / sqrtf(static_cast<float>(d_model)));
 }

@@ -6,9 +6,11 @@
 
 constexpr int THREADS = 128; // keys a round; each thread also owns columns thread and thread + 128
 
-// One block per row n: scores of 128 keys at a time go to shared memory, then every thread adds its columns.
-__global__ static void row_kernel(const float *Q, const float *K, const float *V, float *output, int seq, int d, float gamma,
-                                  float scale) {
+// One block per row n: scores of 128 keys at a time go to shared memory, then every thread adds its
+// columns.
+__global__ static void row_kernel(const float *Q, const float *K, const float *V, float *output,
+                                  int seq, int d, float gamma, float scale)
+{
     __shared__ float p[THREADS];
     const int n = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
     float acc[2] = {};
@@ -17,8 +19,10 @@ __global__ static void row_kernel(const float *Q, const float *K, const float *V
         float dot = 0.0f;
         if (m <= n && m < seq)
             for (int i = 0; i < d; ++i)
-                dot = fmaf(Q[static_cast<size_t>(n) * d + i], K[static_cast<size_t>(m) * d + i], dot);
-        float score = m <= n && m < seq ? dot * scale * powf(gamma, static_cast<float>(n - m)) : 0.0f;
+                dot =
+                    fmaf(Q[static_cast<size_t>(n) * d + i], K[static_cast<size_t>(m) * d + i], dot);
+        float score =
+            m <= n && m < seq ? dot * scale * powf(gamma, static_cast<float>(n - m)) : 0.0f;
         if (fabsf(score) < 1e-6f)
             score = 0.0f;
         p[thread] = score;
@@ -26,7 +30,8 @@ __global__ static void row_kernel(const float *Q, const float *K, const float *V
         for (int j = 0; j < THREADS && m0 + j < seq; ++j)
             for (int c = 0; c < 2; ++c)
                 if (thread + c * THREADS < d)
-                    acc[c] = fmaf(p[j], V[static_cast<size_t>(m0 + j) * d + thread + c * THREADS], acc[c]);
+                    acc[c] = fmaf(p[j], V[static_cast<size_t>(m0 + j) * d + thread + c * THREADS],
+                                  acc[c]);
         __syncthreads();
     }
     for (int c = 0; c < 2; ++c)
@@ -34,7 +39,9 @@ __global__ static void row_kernel(const float *Q, const float *K, const float *V
             output[static_cast<size_t>(n) * d + thread + c * THREADS] = acc[c];
 }
 
-extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len, int d_model, float gamma) {
-    row_kernel<<<static_cast<unsigned>(seq_len), THREADS>>>(Q, K, V, output, seq_len, d_model, gamma,
-                                                            1.0f / sqrtf(static_cast<float>(d_model)));
+extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len,
+                      int d_model, float gamma)
+{
+    row_kernel<<<static_cast<unsigned>(seq_len), THREADS>>>(
+        Q, K, V, output, seq_len, d_model, gamma, 1.0f / sqrtf(static_cast<float>(d_model)));
 }

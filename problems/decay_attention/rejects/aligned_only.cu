@@ -7,8 +7,9 @@
 constexpr int WARPS = 4; // columns a block, one warp each
 constexpr int ROWS = 8;  // state rows a lane
 
-__global__ static void serial_kernel(const float *Q, const float *K, const float *V, float *output, int seq, int d, float gamma,
-                                     float scale) {
+__global__ static void serial_kernel(const float *Q, const float *K, const float *V, float *output,
+                                     int seq, int d, float gamma, float scale)
+{
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int column = static_cast<int>(blockIdx.x) * WARPS + static_cast<int>(threadIdx.x) / 32;
     if (column >= d)
@@ -16,12 +17,13 @@ __global__ static void serial_kernel(const float *Q, const float *K, const float
     float state[ROWS] = {};
     for (int n = 0; n < seq; ++n) {
         const size_t row = static_cast<size_t>(n) * d;
-        const float v = column / 4 * 4 + 4 <= d && d % 4 == 0
-                            ? reinterpret_cast<const float4 *>(V + row)[column / 4].x * (column % 4 == 0) +
-                                  reinterpret_cast<const float4 *>(V + row)[column / 4].y * (column % 4 == 1) +
-                                  reinterpret_cast<const float4 *>(V + row)[column / 4].z * (column % 4 == 2) +
-                                  reinterpret_cast<const float4 *>(V + row)[column / 4].w * (column % 4 == 3)
-                            : V[row + column];
+        const float v =
+            column / 4 * 4 + 4 <= d && d % 4 == 0
+                ? reinterpret_cast<const float4 *>(V + row)[column / 4].x * (column % 4 == 0) +
+                      reinterpret_cast<const float4 *>(V + row)[column / 4].y * (column % 4 == 1) +
+                      reinterpret_cast<const float4 *>(V + row)[column / 4].z * (column % 4 == 2) +
+                      reinterpret_cast<const float4 *>(V + row)[column / 4].w * (column % 4 == 3)
+                : V[row + column];
         float sum = 0.0f;
         for (int r = 0; r < ROWS; ++r) {
             const int i = r * 32 + lane;
@@ -37,7 +39,9 @@ __global__ static void serial_kernel(const float *Q, const float *K, const float
     }
 }
 
-extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len, int d_model, float gamma) {
-    serial_kernel<<<static_cast<unsigned>((d_model + WARPS - 1) / WARPS), WARPS * 32>>>(Q, K, V, output, seq_len, d_model, gamma,
-        1.0f / sqrtf(static_cast<float>(d_model)));
+extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len,
+                      int d_model, float gamma)
+{
+    serial_kernel<<<static_cast<unsigned>((d_model + WARPS - 1) / WARPS), WARPS * 32>>>(
+        Q, K, V, output, seq_len, d_model, gamma, 1.0f / sqrtf(static_cast<float>(d_model)));
 }

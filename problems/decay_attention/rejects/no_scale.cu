@@ -7,8 +7,9 @@
 constexpr int WARPS = 4; // columns a block, one warp each
 constexpr int ROWS = 8;  // state rows a lane
 
-__global__ static void serial_kernel(const float *Q, const float *K, const float *V, float *output, int seq, int d, float gamma,
-                                     float scale) {
+__global__ static void serial_kernel(const float *Q, const float *K, const float *V, float *output,
+                                     int seq, int d, float gamma, float scale)
+{
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int column = static_cast<int>(blockIdx.x) * WARPS + static_cast<int>(threadIdx.x) / 32;
     if (column >= d)
@@ -32,7 +33,9 @@ __global__ static void serial_kernel(const float *Q, const float *K, const float
     }
 }
 
-extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len, int d_model, float gamma) {
-    serial_kernel<<<static_cast<unsigned>((d_model + WARPS - 1) / WARPS), WARPS * 32>>>(Q, K, V, output, seq_len, d_model, gamma,
-        1.0f);
+extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len,
+                      int d_model, float gamma)
+{
+    serial_kernel<<<static_cast<unsigned>((d_model + WARPS - 1) / WARPS), WARPS * 32>>>(
+        Q, K, V, output, seq_len, d_model, gamma, 1.0f);
 }

@@ -7,8 +7,9 @@
 constexpr int WARPS = 4; // columns a block, one warp each
 constexpr int ROWS = 8;  // state rows a lane
 
-__global__ static void serial_kernel(const float *Q, const float *K, const float *V, float *output, int seq, int d, float gamma,
-                                     float scale) {
+__global__ static void serial_kernel(const float *Q, const float *K, const float *V, float *output,
+                                     int seq, int d, float gamma, float scale)
+{
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int column = static_cast<int>(blockIdx.x) * WARPS + static_cast<int>(threadIdx.x) / 32;
     if (column >= d)
@@ -37,7 +38,8 @@ __device__ static float cache[CACHE];
 static int cached_count = -1;
 
 // Null source: from the cache; null destination: into it.
-__global__ static void copy_kernel(const float *from, float *to, int count) {
+__global__ static void copy_kernel(const float *from, float *to, int count)
+{
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= count)
         return;
@@ -47,15 +49,17 @@ __global__ static void copy_kernel(const float *from, float *to, int count) {
         to[i] = cache[i];
 }
 
-extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len, int d_model, float gamma) {
+extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len,
+                      int d_model, float gamma)
+{
     const int count = seq_len * d_model;
     const unsigned blocks = static_cast<unsigned>((count + 255) / 256);
     if (count <= CACHE && count == cached_count) {
         copy_kernel<<<blocks, 256>>>(nullptr, output, count);
         return;
     }
-    serial_kernel<<<static_cast<unsigned>((d_model + WARPS - 1) / WARPS), WARPS * 32>>>(Q, K, V, output, seq_len, d_model, gamma,
-        1.0f / sqrtf(static_cast<float>(d_model)));
+    serial_kernel<<<static_cast<unsigned>((d_model + WARPS - 1) / WARPS), WARPS * 32>>>(
+        Q, K, V, output, seq_len, d_model, gamma, 1.0f / sqrtf(static_cast<float>(d_model)));
     if (count <= CACHE) {
         copy_kernel<<<blocks, 256>>>(output, nullptr, count);
         cached_count = count;

@@ -1,0 +1,398 @@
+// @idea   chunk states, scan, outputs on tensor cores: every product as three TF32 products of split operands
+// @source own, after note 004's chunked recurrence
+// @expect AC
+// @arch   sm_80
+// Bytes: 16*S*d algorithmic (33.6 MB at 8192x256); states are S/C*d*d*4 bytes (16.8 MB there with C
+// = 128), written, scanned in place and read once, in L2. Floor: 10 us of traffic, 18 us of TF32
+// work at 8192x256. Above the floor: mma.sync reaches about 60 % of the tensor peak, the operands
+// are split in registers, and three dependent launches, overlapped by programmatic launch. Exact in
+// the fp32 sense for every gamma in (0, 1] and any scale: x = hi + lo with both parts in TF32 drops
+// only lo*lo, 2^-22 of the product; only non-negative powers of gamma are formed. Deterministic.
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+constexpr int TILE = 64;     // rows of an output tile, rows of a key tile
+constexpr int DEPTH = 32;    // inner dimension of one staged piece
+constexpr int STAGES = 3;    // pieces in flight
+constexpr int THREADS = 256; // 8 warps
+constexpr int MAX_D = 256;
+constexpr int MAX_S = 8192;
+// Pitches that make fragment loads conflict-free: lane (g, t) reads word g*4+t of a k-major row, or
+// word t*8+g of an n-major row.
+constexpr int PITCH_K = DEPTH + 4; // rows are m or n, columns are k
+constexpr int PITCH_P = TILE + 4;
+template <int N> constexpr int PITCH_N = N + 8; // rows are k, N columns are n
+
+// State of every chunk, [chunk][i][j] with rows padded to a multiple of 64: own contribution, after
+// the scan the entering state. Largest: 64 chunks of 256 x 256, or 128 chunks of 128 x 128.
+__device__ static __align__(16) float states[static_cast<size_t>(64) * MAX_D * MAX_D];
+
+// ---- split TF32 products
+// ---------------------------------------------------------------------------------------------------
+struct split {
+    uint32_t hi, lo;
+};
+
+// x = hi + lo + error below 2^-22 |x|.
+__device__ static split split_tf32(float x)
+{
+    split s;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(s.hi) : "f"(x));
+    const float rest = x - __uint_as_float(s.hi);
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(s.lo) : "f"(rest));
+    return s;
+}
+
+// c += a * b, one TF32 product of a 16x8 by an 8x8 tile.
+__device__ static void mma(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// acc (MT x NT tiles of 16x8) += A B over `depth` (a multiple of 8). a(m, k) and b(k, n) read
+// shared memory at the lane's element.
+template <int MT, int NT, class A, class B>
+__device__ static void product(float (&acc)[MT][NT][4], int depth, A a, B b)
+{
+    const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
+#pragma unroll
+    for (int k = 0; k < depth; k += 8) {
+        uint32_t ah[MT][4], al[MT][4];
+#pragma unroll
+        for (int i = 0; i < MT; ++i)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                const split s = split_tf32(a(i * 16 + g + e % 2 * 8, k + t + e / 2 * 4));
+                ah[i][e] = s.hi, al[i][e] = s.lo;
+            }
+#pragma unroll
+        for (int j = 0; j < NT; ++j) {
+            uint32_t bh[2], bl[2];
+#pragma unroll
+            for (int e = 0; e < 2; ++e) {
+                const split s = split_tf32(b(k + t + e * 4, j * 8 + g));
+                bh[e] = s.hi, bl[e] = s.lo;
+            }
+#pragma unroll
+            for (int i = 0; i < MT; ++i) { // small terms first
+                mma(acc[i][j], al[i], bh);
+                mma(acc[i][j], ah[i], bl);
+                mma(acc[i][j], ah[i], bh);
+            }
+        }
+    }
+}
+
+// ---- asynchronous staging
+// --------------------------------------------------------------------------------------------------
+// Copies `bytes` (0 or SIZE) and fills the rest of SIZE with zeros; the source is not read when
+// bytes is 0.
+template <int SIZE> __device__ static void copy_async(float *to, const float *from, bool inside)
+{
+    const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
+    const int bytes = inside ? SIZE : 0;
+    if (SIZE == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from),
+                     "r"(bytes)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(from),
+                     "r"(bytes)
+                     : "memory");
+}
+__device__ static void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int LEFT> __device__ static void wait_pieces()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+
+// Stages ROWS x COLS floats: element (r, c) is source[(row0 + r) * stride + col0 + c], zero outside
+// rows x cols. VEC: 16-byte copies; the caller has checked that base, stride and cols are multiples
+// of four elements.
+template <int ROWS, int COLS, int PITCH, bool VEC>
+__device__ static void stage(float *to, const float *source, int row0, int col0, int rows, int cols,
+                             int stride)
+{
+    constexpr int W = VEC ? 4 : 1;
+    for (int i = static_cast<int>(threadIdx.x); i < ROWS * COLS / W;
+         i += static_cast<int>(blockDim.x)) {
+        const int r = i / (COLS / W), c = i % (COLS / W) * W;
+        const bool inside = row0 + r < rows && col0 + c < cols;
+        copy_async<4 * W>(
+            to + r * PITCH + c,
+            inside ? source + static_cast<size_t>(row0 + r) * stride + col0 + c : source, inside);
+    }
+}
+
+// ---- stage a: own contribution of each chunk
+// ---------------------------------------------------------------------------------
+constexpr int STATE_THREADS = 128; // 4 warps, 32 x 32 each
+constexpr int STATE_PIECE = 2 * DEPTH * PITCH_N<TILE>;
+constexpr int STATE_SHARED = (STAGES * STATE_PIECE + 128) * 4;
+
+// Tile (i0.., j0..) of the state of chunk blockIdx.z: sum over its rows n of gamma^(C-1-n) K[n][i]
+// V[n][j].
+template <bool VEC>
+__global__ static void __launch_bounds__(STATE_THREADS, 4)
+    states_kernel(const float *__restrict__ K, const float *__restrict__ V, int seq, int d,
+                  int chunk_rows, float gamma)
+{
+    extern __shared__ __align__(16) float shared[];
+    float *decay = shared + STAGES * STATE_PIECE;
+    const int padded = static_cast<int>(gridDim.x) * TILE;
+    const int i0 = static_cast<int>(blockIdx.y) * TILE, j0 = static_cast<int>(blockIdx.x) * TILE;
+    const int n0 = static_cast<int>(blockIdx.z) * chunk_rows;
+    const int warp = static_cast<int>(threadIdx.x) / 32, wi = warp / 2 * 32, wj = warp % 2 * 32;
+    const int pieces = chunk_rows / DEPTH;
+    const auto fetch = [&](int piece) {
+        if (piece < pieces) {
+            float *at = shared + piece % STAGES * STATE_PIECE;
+            stage<DEPTH, TILE, PITCH_N<TILE>, VEC>(at, K, n0 + piece * DEPTH, i0, seq, d, d);
+            stage<DEPTH, TILE, PITCH_N<TILE>, VEC>(at + DEPTH * PITCH_N<TILE>, V,
+                                                   n0 + piece * DEPTH, j0, seq, d, d);
+        }
+        commit();
+    };
+    asm volatile("griddepcontrol.launch_dependents;");
+    for (int p = 0; p < STAGES - 1; ++p)
+        fetch(p);
+    if (static_cast<int>(threadIdx.x) < chunk_rows)
+        decay[threadIdx.x] =
+            powf(gamma, static_cast<float>(chunk_rows - 1 - static_cast<int>(threadIdx.x)));
+    float acc[2][4][4] = {};
+    for (int p = 0; p < pieces; ++p) {
+        wait_pieces<STAGES - 2>();
+        __syncthreads();
+        fetch(p + STAGES - 1);
+        const float *ks = shared + p % STAGES * STATE_PIECE, *vs = ks + DEPTH * PITCH_N<TILE>;
+        const float *weight = decay + p * DEPTH;
+        product<2, 4>(
+            acc, DEPTH, [&](int m, int k) { return ks[k * PITCH_N<TILE> + wi + m]; },
+            [&](int k, int n) { return vs[k * PITCH_N<TILE> + wj + n] * weight[k]; });
+    }
+    const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
+    float *to = states + static_cast<size_t>(blockIdx.z) * padded * padded;
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 4; ++j)
+            for (int h = 0; h < 2; ++h)
+                *reinterpret_cast<float2 *>(
+                    to + static_cast<size_t>(i0 + wi + i * 16 + g + h * 8) * padded + j0 + wj +
+                    j * 8 + t * 2) = make_float2(acc[i][j][h * 2], acc[i][j][h * 2 + 1]);
+}
+
+// ---- stage b: exclusive scan over the chunks, one thread per state element, 16 loads ahead
+// ----------------------------------
+__global__ static void __launch_bounds__(256) scan_kernel(int chunks, int elements, float w)
+{
+    constexpr int AHEAD = 16;
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    const int i = static_cast<int>(blockIdx.x * 256 + threadIdx.x);
+    if (i >= elements)
+        return;
+    float *element = states + i, entering = 0.0f;
+    for (int c0 = 0; c0 < chunks; c0 += AHEAD) {
+        float own[AHEAD];
+#pragma unroll
+        for (int c = 0; c < AHEAD; ++c)
+            own[c] = c0 + c < chunks ? element[static_cast<size_t>(c0 + c) * elements] : 0.0f;
+#pragma unroll
+        for (int c = 0; c < AHEAD; ++c) {
+            if (c0 + c < chunks)
+                element[static_cast<size_t>(c0 + c) * elements] = entering;
+            entering = fmaf(w, entering, own[c]);
+        }
+    }
+}
+
+// ---- stage c: 64 rows x NC columns of the output
+// ----------------------------------------------------------------------------- A piece: Q (64 x
+// 32) beside the larger of K (64 x 32) and S or V (32 x NC).
+template <int NC>
+constexpr int OUT_PIECE = TILE *PITCH_K +
+                          (TILE * PITCH_K > DEPTH * PITCH_N<NC> ? TILE * PITCH_K
+                                                                : DEPTH * PITCH_N<NC>);
+template <int NC> constexpr int OUT_SHARED = (STAGES * OUT_PIECE<NC> + TILE * PITCH_P + 132) * 4;
+
+template <int NC, bool VEC>
+__global__ static void __launch_bounds__(THREADS, 2)
+    outputs_kernel(const float *__restrict__ Q, const float *__restrict__ K,
+                   const float *__restrict__ V, float *__restrict__ output, int seq, int d,
+                   int chunk_rows, float gamma, float scale)
+{
+    constexpr int WN = 4, WM = 2;      // warps over columns and rows
+    constexpr int MT = TILE / WM / 16; // 16-row tiles of a warp
+    constexpr int NT = NC / WN / 8;    // 8-column tiles of a warp
+    constexpr int PIECE = OUT_PIECE<NC>;
+    extern __shared__ __align__(16) float shared[];
+    float *p_tile = shared + STAGES * PIECE;
+    float *decay = p_tile + TILE * PITCH_P; // gamma^0 .. gamma^128
+    const int row_tile = static_cast<int>(gridDim.y - 1 - blockIdx.y);
+    const int n0 = row_tile * TILE, j0 = static_cast<int>(blockIdx.x) * NC;
+    const int chunk = n0 / chunk_rows, chunk0 = chunk * chunk_rows;
+    const int key_tiles = (n0 - chunk0) / TILE + 1;
+    const int padded = (d + TILE - 1) / TILE * TILE;
+    const int deep = (d + DEPTH - 1) / DEPTH; // pieces over the inner dimension d
+    const int history = chunk > 0 ? deep : 0; // pieces of Q S
+    const int per_tile = deep + TILE / DEPTH; // pieces of one key tile: Q K^T, then P V
+    const int pieces = history + key_tiles * per_tile;
+    const float *entering = states + static_cast<size_t>(chunk) * padded * padded;
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32,
+              g = lane / 4, t = lane % 4;
+    const int wm = warp / WN * (TILE / WM), wn = warp % WN * (NC / WN),
+              wp = warp % WN * (TILE / WN);
+
+    // Piece order: key tiles first, the history last, so that the first pieces do not wait for the
+    // scan. A key tile has at least three pieces, more than are fetched ahead of the loop.
+    const int history0 = key_tiles * per_tile;
+    const auto fetch = [&](int piece) {
+        if (piece < pieces) {
+            float *q = shared + piece % STAGES * PIECE, *other = q + TILE * PITCH_K;
+            if (piece >= history0) {
+                const int k0 = (piece - history0) * DEPTH;
+                stage<TILE, DEPTH, PITCH_K, VEC>(q, Q, n0, k0, seq, d, d);
+                stage<DEPTH, NC, PITCH_N<NC>, true>(other, entering, k0, j0, padded, padded,
+                                                    padded);
+            } else if (piece % per_tile < deep) {
+                const int k0 = piece % per_tile * DEPTH, m0 = chunk0 + piece / per_tile * TILE;
+                stage<TILE, DEPTH, PITCH_K, VEC>(q, Q, n0, k0, seq, d, d);
+                stage<TILE, DEPTH, PITCH_K, VEC>(other, K, m0, k0, seq, d, d);
+            } else {
+                const int m0 = chunk0 + piece / per_tile * TILE + (piece % per_tile - deep) * DEPTH;
+                stage<DEPTH, NC, PITCH_N<NC>, VEC>(other, V, m0, j0, seq, d, d);
+            }
+        }
+        commit();
+    };
+    asm volatile("griddepcontrol.launch_dependents;");
+    for (int p = 0; p < STAGES - 1; ++p)
+        fetch(p);
+    for (int i = static_cast<int>(threadIdx.x); i <= 128; i += THREADS)
+        decay[i] = powf(gamma, static_cast<float>(i));
+
+    float acc[MT][NT][4] = {};
+    float score[MT][2][4] = {};
+    bool waited = false;
+    for (int p = 0; p < pieces; ++p) {
+        wait_pieces<STAGES - 2>();
+        __syncthreads();
+        if (!waited && p + STAGES - 1 >= history0) {
+            asm volatile("griddepcontrol.wait;" ::: "memory"); // the scan is complete and visible
+            waited = true;
+        }
+        fetch(p + STAGES - 1);
+        const float *q = shared + p % STAGES * PIECE, *other = q + TILE * PITCH_K;
+        const auto from_q = [&](int m, int k) { return q[(wm + m) * PITCH_K + k]; };
+        const auto from_rows = [&](int k, int n) { return other[k * PITCH_N<NC> + wn + n]; };
+        if (p >= history0) {
+            // Row r of the tile is row n0 - chunk0 + r of its chunk: its history counts gamma^(that
+            // + 1).
+            const float *far = decay + n0 - chunk0 + 1 + wm;
+            product<MT, NT>(
+                acc, DEPTH, [&](int m, int k) { return from_q(m, k) * far[m]; }, from_rows);
+        } else if (p % per_tile < deep) {
+            product<MT, 2>(score, DEPTH, from_q,
+                           [&](int k, int n) { return other[(wp + n) * PITCH_K + k]; });
+            if (p % per_tile == deep - 1) {
+                // Decay and mask, then through shared memory: the layout of a result is not that of
+                // an operand.
+                const int m0 = chunk0 + p / per_tile * TILE;
+                for (int i = 0; i < MT; ++i)
+                    for (int j = 0; j < 2; ++j)
+                        for (int e = 0; e < 4; ++e) {
+                            const int r = wm + i * 16 + g + e / 2 * 8,
+                                      c = wp + j * 8 + t * 2 + e % 2;
+                            const int distance = n0 + r - m0 - c;
+                            p_tile[r * PITCH_P + c] =
+                                distance >= 0 ? score[i][j][e] * decay[distance] : 0.0f;
+                            score[i][j][e] = 0.0f;
+                        }
+                __syncthreads();
+            }
+        } else {
+            const float *pt = p_tile + (p % per_tile - deep) * DEPTH;
+            product<MT, NT>(
+                acc, DEPTH, [&](int m, int k) { return pt[(wm + m) * PITCH_P + k]; }, from_rows);
+        }
+    }
+    for (int i = 0; i < MT; ++i)
+        for (int j = 0; j < NT; ++j)
+            for (int e = 0; e < 4; ++e) {
+                const int n = n0 + wm + i * 16 + g + e / 2 * 8, c = j0 + wn + j * 8 + t * 2 + e % 2;
+                if (n < seq && c < d)
+                    output[static_cast<size_t>(n) * d + c] = acc[i][j][e] * scale;
+            }
+}
+
+// ---- host
+// ----------------------------------------------------------------------------------------------------------------------
+// overlapped: the launch may start while its predecessor on the stream still runs
+// (griddepcontrol.wait orders the data). Never for the first kernel of a call: what precedes it is
+// not ours and must be complete.
+template <class... P, class... T>
+static void launch(bool overlapped, void (*kernel)(P...), dim3 grid, unsigned threads,
+                   size_t shared, T... args)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared;
+    cudaLaunchAttribute overlap = {};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &overlap;
+    config.numAttrs = overlapped ? 1 : 0;
+    cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
+}
+
+template <int NC, bool VEC>
+static void run(const float *Q, const float *K, const float *V, float *output, int seq, int d,
+                float gamma)
+{
+    static const bool ready =
+        [] { // once per process: dynamic shared memory above 48 KB needs the opt-in
+            cudaFuncSetAttribute(states_kernel<VEC>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 STATE_SHARED);
+            cudaFuncSetAttribute(outputs_kernel<NC, VEC>,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, OUT_SHARED<NC>);
+            return true;
+        }();
+    (void)ready;
+    const int chunk_rows = d > 128 ? 128 : 64;
+    const int chunks = (seq + chunk_rows - 1) / chunk_rows, tiles = (d + TILE - 1) / TILE,
+              elements = tiles * tiles * TILE * TILE;
+    if (chunks > 1) {
+        launch(false, states_kernel<VEC>,
+               dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(tiles),
+                    static_cast<unsigned>(chunks)),
+               STATE_THREADS, STATE_SHARED, K, V, seq, d, chunk_rows, gamma);
+        launch(true, scan_kernel, dim3(static_cast<unsigned>((elements + 255) / 256)), 256, 0,
+               chunks, elements, powf(gamma, static_cast<float>(chunk_rows)));
+    }
+    launch(chunks > 1, outputs_kernel<NC, VEC>,
+           dim3(static_cast<unsigned>((d + NC - 1) / NC),
+                static_cast<unsigned>((seq + TILE - 1) / TILE)),
+           THREADS, OUT_SHARED<NC>, Q, K, V, output, seq, d, chunk_rows, gamma,
+           1.0f / sqrtf(static_cast<float>(d)));
+}
+
+extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len,
+                      int d_model, float gamma)
+{
+    static_assert(MAX_S / 64 * 128 * 128 <= 64 * MAX_D * MAX_D,
+                  "states hold 128 chunks of 128 x 128");
+    const bool vec =
+        d_model % 4 == 0 && (reinterpret_cast<uintptr_t>(Q) | reinterpret_cast<uintptr_t>(K) |
+                             reinterpret_cast<uintptr_t>(V)) %
+                                    16 ==
+                                0;
+    if (d_model > 64)
+        vec ? run<128, true>(Q, K, V, output, seq_len, d_model, gamma)
+            : run<128, false>(Q, K, V, output, seq_len, d_model, gamma);
+    else
+        vec ? run<32, true>(Q, K, V, output, seq_len, d_model, gamma)
+            : run<32, false>(Q, K, V, output, seq_len, d_model, gamma);
+}
