@@ -35,6 +35,15 @@ static void diag_reset(struct diag *d, enum status s)
     d->note_count = 0;
 }
 
+/* A message is one line; it may quote a hostile file, and a terminal must not see its control
+ * bytes. */
+static void text_clean(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = ' ';
+}
+
 enum status diag_set(struct diag *d, enum status s, const char *fmt, ...)
 {
     va_list ap;
@@ -43,6 +52,7 @@ enum status diag_set(struct diag *d, enum status s, const char *fmt, ...)
     va_start(ap, fmt);
     (void)vsnprintf(d->text, sizeof d->text, fmt, ap);
     va_end(ap);
+    text_clean(d->text);
     return s;
 }
 
@@ -58,6 +68,7 @@ enum status diag_at(struct diag *d, enum status s, const char *file, unsigned li
     va_start(ap, fmt);
     (void)vsnprintf(d->text, sizeof d->text, fmt, ap);
     va_end(ap);
+    text_clean(d->text);
     return s;
 }
 
@@ -68,6 +79,8 @@ void diag_source(struct diag *d, const char *line_text, size_t len)
 
     if (n >= sizeof d->source)
         n = sizeof d->source - 1;
+    if (d->col > n + 1)
+        n = 0; /* the place lies behind the cut: its line would tell nothing */
     memcpy(d->source, line_text, n);
     d->source[n] = '\0';
     for (size_t i = 0; i < n; i++)
@@ -113,7 +126,7 @@ static void sink_caret(struct sink *k, const struct diag *d)
 {
     sink_add(k, "  %s\n", d->source);
     if (d->col == 0 || d->col > strlen(d->source) + 1)
-        return; /* the line was cut in front of the place */
+        return;
     sink_add(k, "  ");
     for (unsigned i = 0; i + 1 < d->col; i++)
         sink_add(k, "%c", d->source[i] == '\t' ? '\t' : ' ');

@@ -54,7 +54,8 @@ enum status diag_set(struct diag *d, enum status s, const char *fmt, ...)
  */
 enum status diag_at(struct diag *d, enum status s, const char *file, unsigned line, unsigned col,
                     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* Attaches the source line that the caret points into (cut to fit). */
+/* Attaches the source line that the caret points into, up to its newline, cut to fit; nothing when
+ * the column lies behind the cut. Call it after diag_at. */
 void diag_source(struct diag *d, const char *line_text, size_t len);
 /* Adds a context note; silently drops the outermost when full. Returns `s`. */
 enum status diag_note(struct diag *d, enum status s, const char *fmt, ...)

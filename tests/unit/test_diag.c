@@ -87,10 +87,14 @@ static void control_bytes_and_far_carets(void **state)
     char buf[1024];
 
     (void)state;
-    (void)diag_at(&d, STATUS_BAD_DATA, "f", 1, 300, "bad");
+    (void)diag_at(&d, STATUS_BAD_DATA, "f", 1, 3, "bad");
     diag_source(&d, "ab\033[31m", 7);
     (void)diag_format(&d, buf, sizeof buf);
-    assert_string_equal(buf, "f:1:300: error: bad\n  ab [31m\n");
+    assert_string_equal(buf, "f:1:3: error: bad\n  ab [31m\n    ^\n");
+    (void)diag_at(&d, STATUS_BAD_DATA, "f", 1, 300, "bad");
+    diag_source(&d, "ab", 2);
+    (void)diag_format(&d, buf, sizeof buf);
+    assert_string_equal(buf, "f:1:300: error: bad\n");
 }
 
 static void notes_beyond_the_limit_are_dropped(void **state)
