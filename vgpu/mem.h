@@ -30,6 +30,7 @@ struct alloc {
     unsigned char *touched;       /* one bit per 32-byte sector, per launch (counter global_touched), lazily made */
 };
 struct space {
+    unsigned char *storage;       /* storage of GLOBAL_BASE; NULL when closed */
     struct alloc **allocs; size_t alloc_count, alloc_cap; /* sorted by addr: device range; never removed (quarantine) */
     struct alloc **hosts; size_t host_count, host_cap;    /* pinned/registered/managed, sorted by addr */
     uint64_t next;                /* next free device address */
