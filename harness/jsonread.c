@@ -173,13 +173,15 @@ void jsonread_position(const struct jsonref *r, unsigned *line, unsigned *col)
 /* jansson appends "near '...'" with raw file text; keep what tells something. */
 static enum status parse_failed(const struct jsondoc *doc, const json_error_t *e, struct diag *d)
 {
-    const enum status s =
-        json_error_code(e) == json_error_out_of_memory ? STATUS_NOMEM : STATUS_BAD_DATA;
+    /* Some of its failed allocations leave the text empty instead of setting the code. */
+    const bool memory = json_error_code(e) == json_error_out_of_memory || !e->text[0];
+    const enum status s = memory ? STATUS_NOMEM : STATUS_BAD_DATA;
     const unsigned line = e->line > 0 ? (unsigned)e->line : 0;
     const char *end = doc->text + doc->len;
     const char *p = doc->text;
 
-    (void)diag_at(d, s, doc->file, line, e->column > 0 ? (unsigned)e->column : 0, "%s", e->text);
+    (void)diag_at(d, s, doc->file, line, e->column > 0 ? (unsigned)e->column : 0, "%s",
+                  memory ? "out of memory" : e->text);
     for (unsigned i = 1; i < line && p < end; p++)
         i += *p == '\n';
     if (line && p < end)

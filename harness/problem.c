@@ -361,7 +361,7 @@ enum status problem_parse(struct problem *out, struct arena *a, const char *name
     char sha[65];
     enum status st = STATUS_OK;
 
-    TRY(jsonread_parse(&doc, spec->text, spec->len, spec->file, d));
+    TRY_OR(done, jsonread_parse(&doc, spec->text, spec->len, spec->file, d));
     root = jsonread_root(&doc);
     TRY_OR(done, read_spec(&r, name, &root));
     sha256_hex(sha, spec->text, spec->len);
