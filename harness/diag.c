@@ -183,10 +183,12 @@ static size_t distance(const char *a, const char *b)
 
 const char *diag_nearest(const char *word, const char *const *names, size_t count)
 {
-    const size_t limit = strlen(word) / 3 + 1;
+    const size_t len = strlen(word);
+    size_t best_distance = len / 3 + 2; /* one more than allowed */
     const char *best = NULL;
-    size_t best_distance = limit + 1;
 
+    if (best_distance > len) /* a word of which nothing is right is no typing mistake */
+        best_distance = len;
     for (size_t i = 0; i < count; i++) {
         const size_t far = distance(word, names[i]);
 
@@ -195,6 +197,9 @@ const char *diag_nearest(const char *word, const char *const *names, size_t coun
             best_distance = far;
         }
     }
+    for (size_t i = 0; !best && len >= 3 && i < count; i++)
+        if (strncmp(word, names[i], len) == 0)
+            best = names[i];
     return best;
 }
 

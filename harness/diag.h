@@ -62,7 +62,8 @@ enum status diag_note(struct diag *d, enum status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Formats "file:line:col: error: text\n source \n caret \n notes" into buf; returns its length. */
 size_t diag_format(const struct diag *d, char *buf, size_t size);
-/* Nearest of `count` names to `word` by edit distance (<= 1/3 of its length + 1), or NULL. */
+/* Nearest of `count` names to `word`: by edit distance (at most a third of its length + 1), else
+ * the first name that begins with it; NULL when none is near. */
 const char *diag_nearest(const char *word, const char *const *names, size_t count);
 _Noreturn void diag_unreachable(const char *file, int line);
 

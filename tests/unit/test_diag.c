@@ -118,7 +118,9 @@ static void nearest_names(void **state)
     assert_string_equal(diag_nearest("topc", names, 4), "topk");
     assert_string_equal(diag_nearest("paralel_merge", names, 4), "parallel_merge");
     assert_string_equal(diag_nearest("dot", names, 4), "dot");
+    assert_string_equal(diag_nearest("red", names, 4), "reduction");
     assert_null(diag_nearest("attention", names, 4));
+    assert_null(diag_nearest("", names, 4));
     assert_null(diag_nearest("x", names, 0));
     assert_null(diag_nearest(
         "a_very_long_word_that_no_name_of_any_problem_or_case_or_option_could_be", names, 4));
