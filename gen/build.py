@@ -173,7 +173,7 @@ def build(problem: Problem, case: Case, seed: int | None = None) -> Made:
         return Made(tensors, {}, metadata, metadata, tuple(ranges), size <= COMMIT_LIMIT)
 
     _check_arrays(problem, case, spreads)
-    inputs = {**arrays, **case.scalars}
+    inputs: dict[str, Any] = {**arrays, **case.scalars}
     wanted = module.reference(**inputs)
     if case.rule["kind"] == "allclose" or case.rule["kind"] == "tol":
         wanted = {name: want.astype(np.float64) for name, want in wanted.items()}

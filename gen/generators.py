@@ -147,7 +147,8 @@ def cycle(request: Request, args: Args) -> Array:
 def ramp(request: Request, args: Args) -> Array:
     """start + step * (i mod modulus)."""
     index = np.arange(request.n, dtype=np.int64) % args["modulus"]
-    return (args["start"] + args["step"] * index).astype(request.dtype)
+    values: Array = args["start"] + args["step"] * index
+    return values.astype(request.dtype)
 
 
 @_generator({"run": "count", "phase": "bit"})
@@ -155,7 +156,8 @@ def stairs(request: Request, args: Args) -> Array:
     """Ascending integers in runs; arrays of phase 0 and 1 interleave run by run without ties."""
     index = np.arange(request.n, dtype=np.int64)
     run = args["run"]
-    return ((2 * (index // run) + args["phase"]) * run + index % run).astype(request.dtype)
+    values: Array = (2 * (index // run) + args["phase"]) * run + index % run
+    return values.astype(request.dtype)
 
 
 @_generator({"lo": "finite", "hi": "finite"})
@@ -174,9 +176,13 @@ def integers(request: Request, args: Args) -> Array:
     if not 0 < count <= 1 << 31:
         raise ArgumentError("'lo'..'hi' must hold 1 to 2^31 integers")
     half = np.uint64(32)
-    return _fill(
-        request, 1, lambda w: lo + (((w >> half) * np.uint64(count)) >> half).astype(np.int64)
-    )
+
+    def mapping(words: Array) -> Array:
+        scaled: Array = ((words >> half) * np.uint64(count)) >> half
+        values: Array = lo + scaled.astype(np.int64)
+        return values
+
+    return _fill(request, 1, mapping)
 
 
 @_generator({})
@@ -185,7 +191,8 @@ def normal12(request: Request, args: Args) -> Array:
 
     def mapping(words: Array) -> Array:
         parts = words.view(np.uint16).reshape(-1, 12)  # the sum ignores the order of the parts
-        return (parts.sum(axis=1, dtype=np.int64) - 393210) * 2.0**-16
+        sums: Array = parts.sum(axis=1, dtype=np.int64)
+        return (sums - 393210) * np.float64(2.0**-16)
 
     return _fill(request, 3, mapping)
 
@@ -213,7 +220,8 @@ def order_keys(values: Array) -> Array:
     integer = np.dtype(f"i{values.dtype.itemsize}")
     raw = values.view(integer)
     mask = np.iinfo(integer).max
-    return raw ^ ((raw >> (8 * integer.itemsize - 1)) & mask)
+    keys: Array = raw ^ ((raw >> (8 * integer.itemsize - 1)) & mask)
+    return keys
 
 
 def sort_total(values: Array) -> Array:

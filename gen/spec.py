@@ -32,8 +32,10 @@ RULE_KEYS: dict[str, tuple[str, ...]] = {
     "survive": (),
 }
 BOUNDS = ("walk", "tree", "product")
-TOP_KEYS = ("format", "name", "title", "perf_version", "params", "domain", "check", "rescale")
-TOP_KEYS += ("limits", "traffic", "cases")
+TOP_KEYS = (
+    "format", "name", "title", "perf_version", "params", "domain", "check", "rescale", "limits",
+    "traffic", "cases",
+)  # fmt: skip
 CASE_KEYS = ("name", "tags", "seed", "check", "offset", "needs", "advisory", "note")
 SPECIAL_NUMBERS = ("inf", "-inf", "nan", "-nan")
 
@@ -146,9 +148,10 @@ class _Reader:
 
     def evaluate(self, path: Path, value: Any, scalars: Mapping[str, Number]) -> Number:
         """A number, or an expression over the scalars."""
-        if _is_number(value):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
             return value
-        self.check(path, isinstance(value, str), "a number or an expression")
+        if not isinstance(value, str):
+            raise self.document.fail(path, f"{_label(path)} must be a number or an expression")
         try:
             return evaluate(value, scalars)
         except ExpressionError as why:
@@ -501,7 +504,8 @@ def load(root: str, name: str) -> Problem:
     reader.keys(("traffic",), top["traffic"], ("read", "write", "flops"), ())
     digest = hashlib.sha256(raw).hexdigest()
     problem = Problem(name, document, digest, params, domain, groups, negate)
-    reader.check(("cases",), isinstance(top["cases"], list) and top["cases"], "a list of cases")
+    good = isinstance(top["cases"], list) and len(top["cases"]) > 0
+    reader.check(("cases",), good, "a list of cases")
     cases = _CaseReader(problem, rules)
     for index, entry in enumerate(top["cases"]):
         for case in cases.expand(("cases", index), entry):

@@ -75,7 +75,7 @@ def write(path: str | None, tensors: Mapping[str, Array], metadata: Mapping[str,
         parts = [memoryview(_header(tensors, metadata))]
         for array in tensors.values():
             flat = np.ascontiguousarray(array).reshape(-1)
-            parts.append(memoryview(flat.view(np.uint8)) if flat.size else memoryview(b""))
+            parts.append(flat.view(np.uint8).data if flat.size else memoryview(b""))
         for part in parts:
             digest.update(part)
             size += part.nbytes
@@ -118,7 +118,7 @@ def read(path: str) -> tuple[dict[str, Array], dict[str, str]]:
     metadata = header.pop("__metadata__", {})
     tensors: dict[str, Array] = {}
     at = 0
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+    for name, entry in sorted(header.items(), key=lambda e: tuple(e[1]["data_offsets"])):
         begin, end = entry["data_offsets"]
         if entry["dtype"] not in _DTYPES:
             raise TensorFileError(f"tensor '{name}' has unknown dtype '{entry['dtype']}'")

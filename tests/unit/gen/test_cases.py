@@ -131,7 +131,7 @@ def test_trivial_answers_fail(name: str) -> None:
         if case.advisory or elements(case) > 20000:
             continue
         arrays = build.make_inputs(problem(name), case, case.seed)
-        inputs = {**arrays, **case.scalars}
+        inputs: dict[str, Any] = {**arrays, **case.scalars}
         wanted = module.reference(**inputs)
         allowed = build.tolerances(case, module, wanted, inputs)
         ((output, want),) = wanted.items()
@@ -174,7 +174,7 @@ def test_stored_files_agree_with_the_oracle(name: str) -> None:
             assert stored == {}
             continue
         arrays = {k: v for k, v in inputs.items() if k not in case.scalars}
-        call = {**arrays, **case.scalars}
+        call: dict[str, Any] = {**arrays, **case.scalars}
         wanted = module.reference(**call)
         allowed = build.tolerances(case, module, wanted, call)
         for output, want in wanted.items():

@@ -15,7 +15,8 @@ from conftest import ROOT
 from test_spec import MINIMAL
 
 from gen import __main__ as cli
-from gen import manifest, reference, tensorfile
+from gen import manifest, tensorfile
+from gen.reference import Magnitudes
 
 
 class TinyOracle:
@@ -24,8 +25,8 @@ class TinyOracle:
     def reference(self, x: Any, N: int, g: float) -> Any:
         return {"y": x.copy()}
 
-    def magnitudes(self, **inputs: Any) -> reference.Magnitudes:
-        return reference.Magnitudes()
+    def magnitudes(self, **inputs: Any) -> Magnitudes:
+        return Magnitudes()
 
     def decoys(self, x: Any, N: int, g: float) -> Any:
         return {"minus": ("the sign is wrong", {"y": -x})}

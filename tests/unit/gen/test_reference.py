@@ -132,8 +132,8 @@ def test_attention_closed_forms() -> None:
     for width in (3, 8, 48):
         ones = np.ones((5, width), dtype=np.float32)
         found = decay_attention.reference(ones, ones, ones, 5, width, 0.9)["output"]
-        wanted = [math.sqrt(width) * sum(0.9**i for i in range(n + 1)) for n in range(5)]
-        assert np.allclose(found, np.array(wanted)[:, None], rtol=1e-14, atol=0)
+        rows = [math.sqrt(width) * sum(0.9**i for i in range(n + 1)) for n in range(5)]
+        assert np.allclose(found, np.array(rows)[:, None], rtol=1e-14, atol=0)
 
 
 def test_the_future_does_not_leak() -> None:

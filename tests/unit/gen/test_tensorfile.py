@@ -23,9 +23,13 @@ arrays = dtypes.flatmap(
         dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
     )
 )
-files = st.dictionaries(
-    st.text("abcXYZ.0_", min_size=1), arrays, max_size=5
-).map(lambda d: dict(sorted(d.items(), key=lambda item: -item[1].itemsize)))  # fmt: skip
+
+
+def widest_first(tensors: dict[str, Any]) -> dict[str, Any]:
+    return dict(sorted(tensors.items(), key=lambda item: -int(item[1].itemsize)))
+
+
+files = st.dictionaries(st.text("abcXYZ.0_", min_size=1), arrays, max_size=5).map(widest_first)
 texts = st.dictionaries(st.text(min_size=1, max_size=9), st.text(max_size=9), max_size=4)
 
 
