@@ -49,7 +49,7 @@ enum ptx_operand_kind {
     PTX_OPND_SPECIAL, /* special */
     PTX_OPND_VAR,     /* var: address of a variable, plus offset (mov, cvta) */
     PTX_OPND_FUNC,    /* func: callee or function address */
-    PTX_OPND_LABEL,   /* target: instruction index inside the function */
+    PTX_OPND_LABEL,   /* target: instruction index inside the function; a body always ends in ret, exit, bra or trap, so it is in range */
     PTX_OPND_LABELS,  /* brx.idx target list: elems/elem_count hold LABEL operands */
     PTX_OPND_ADDR,    /* [base + offset]: base = elems[0] of kind REG, VAR or IMM; further elems = further bracket members */
     PTX_OPND_VECTOR,  /* { a, b, ... } : elems */
@@ -84,10 +84,12 @@ struct ptx_inst {
     bool guard_negated;
     enum ptx_type types[4];       /* in the order written */
     uint8_t type_count;
-    enum ptx_mod mods[12];        /* all modifiers that are not types, in the order written */
+    enum ptx_mod mods[12];        /* all modifiers that are not types, in the order written (with repeats, e.g. .row.col) */
     uint8_t mod_count;
     enum ptx_space space;         /* of ld/st/atom/red/cvta/isspacep/...: from its modifiers */
-    struct ptx_operand *operands;
+    struct ptx_operand *operands; /* as written, optional ones that are absent are not there. call: always four: LIST of result slots,
+                                     FUNC or REG, LIST of argument slots, and PROTO (target: index in func->protos), LABELS (elems: FUNC,
+                                     from .calltargets) or SINK; the slots are VAR operands. */
     uint8_t operand_count;
     uint32_t line, col;           /* in the PTX text */
     const char *text;             /* statement as written, without guard-leading blanks, NUL-terminated */
