@@ -1,7 +1,7 @@
 """Command line: python3 -m gen expand | make | verify | fresh.
 
 Parses arguments and prints; the work is done in `manifest`. Exit codes: 0 done, 1 a file differs
-from its pin, 2 bad input. Results go to stdout, progress and errors to stderr.
+from its pin, 2 bad input, 130 interrupted. Results go to stdout, progress and errors to stderr.
 """
 
 from __future__ import annotations
@@ -113,6 +113,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SpecError as why:
         print(why, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("gen: error: interrupted; no half-written file is left", file=sys.stderr)
+        return 130
     except OSError as why:
         print(f"{why.filename or 'gen'}: error: {why.strerror or why}", file=sys.stderr)
         return 2

@@ -235,6 +235,20 @@ def test_usage(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert caught.value.code == 2
 
 
+def test_an_interruption_leaves_no_file(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert gen(tree, "expand") == 0
+
+    def interrupt(source: str, target: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    assert gen(tree, "make", "tiny", "large") == 130
+    assert "gen: error: interrupted" in capsys.readouterr().err
+    assert files(tree, "out/cases") == []
+
+
 def test_an_unwritable_place_is_one_line(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tree / "testcases").write_text("in the way")
     assert gen(tree, "expand") == 2
