@@ -102,8 +102,8 @@ enum status runner_call(struct runner *r, const struct casedef *c, const struct 
                         struct diag *d) MUST_CHECK;
 
 /* Timed samples (real GPU; the stand-in runs the same steps without a flush), judge.md section 9.
- * Cold: one call, event_us of it. Hot: event_us of all repeats together. Graph: solve() captured
- * once per case and replayed; RECORD_FLAG_CAPTURE_FAILED where that is refused. */
+ * Cold: one call; its time is event_us + spill_us. Hot: event_us of all repeats together. Graph:
+ * solve() captured once per case and replayed; RECORD_FLAG_CAPTURE_FAILED where that is refused. */
 struct timing_request {
     bool hot, graph, dirty_flush;
     unsigned repeats; /* hot: calls between one event pair, rounded up to even; cold: 1 */

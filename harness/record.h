@@ -87,7 +87,7 @@ struct record {
     uint32_t error_class;       /* enum error_class of the worst */
     char error_name[48];        /* "cudaErrorIllegalAddress" */
     uint64_t wall_ns;           /* solve() plus synchronisation, child's clock */
-    double event_us, spill_us;  /* timed samples: hot = sum over all repeats; 0 elsewhere */
+    double event_us, spill_us;  /* timed samples, to be added; hot: of all repeats; 0 elsewhere */
     uint64_t alloc_live;        /* device bytes the solution holds after the call, of all calls */
     uint64_t alloc_peak;        /* largest such sum during this call */
     uint64_t alloc_calls, alloc_refused, launches, host_allocs; /* during this call */
@@ -102,6 +102,7 @@ struct record {
 #define RECORD_FLAG_CAPTURE_FAILED 2u  /* the solution cannot be captured into a graph */
 #define RECORD_FLAG_RESET          4u  /* the solution asked for cudaDeviceReset (refused): RE */
 #define RECORD_FLAG_NO_KIT         8u  /* timed without the kit: no flush, host-made inputs */
+#define RECORD_FLAG_FOREIGN_FREE   32u /* the solution freed a buffer of the caller (refused): RE */
 #define RECORD_FLAG_SPILL          16u /* a timed call left work behind its stop event */
 
 /* First page of the shared memory: written by the child's signal handler, worth a message at most.
@@ -143,8 +144,9 @@ enum command_op {
 #define COMMAND_FLAG_DIRTY     32u /* cold: flush by writing */
 #define COMMAND_FLAG_CEILINGS  64u
 #define COMMAND_FLAG_RANGE     128u /* start: profiler range around solve() */
-#define COMMAND_FLAG_NEW_FILE  256u /* a descriptor of the case's inputs travels with the message  \
-                                     */
+#define COMMAND_FLAG_NEW_FILE                                                                      \
+    256u /* a descriptor of the case's inputs travels with the message                             \
+          */
 #define COMMAND_FLAGS_ALL 511u
 
 struct command_param {

@@ -1,0 +1,74 @@
+/*
+ * fault.c - see fault.h. A signal handler receives no context of ours, hence the one object of file
+ * scope; it is written between calls only.
+ */
+#include "fault.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STACK_SIZE 65536
+
+static struct {
+    struct record_fault *page;
+    uint64_t sequence;
+    uint32_t phase;
+    struct fault_range ranges[RECORD_MAX_PARAMS];
+    unsigned count;
+    unsigned char stack[STACK_SIZE];
+} fault;
+
+static void note(int signo, siginfo_t *info, void *context)
+{
+    const uintptr_t address = (uintptr_t)info->si_addr;
+    struct record_fault *page = fault.page;
+
+    (void)context;
+    if (page != NULL && fault.phase != 0) {
+        page->address = address;
+        page->inside_call = fault.phase;
+        page->param = 0;
+        for (unsigned i = 0; i < fault.count; i++)
+            if (address >= fault.ranges[i].begin && address < fault.ranges[i].end) {
+                page->param = i + 1;
+                page->byte_offset = (int64_t)(address - fault.ranges[i].begin);
+            }
+        page->signo = (uint32_t)signo;
+        page->sequence = fault.sequence;
+    }
+    /* SA_RESETHAND restored the default action: the same fault, or this raise, ends the process. */
+    raise(signo);
+}
+
+bool fault_open(struct record_fault *page)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    stack_t stack = {.ss_sp = fault.stack, .ss_size = sizeof fault.stack};
+    struct sigaction action;
+
+    fault.page = page;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = note;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    if (sigaltstack(&stack, NULL) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], &action, NULL) != 0)
+            return false;
+    return true;
+}
+
+void fault_page(struct record_fault *page) { fault.page = page; }
+
+void fault_enter(uint64_t sequence, uint32_t phase, const struct fault_range *ranges,
+                 unsigned count)
+{
+    fault.sequence = sequence;
+    fault.count = count;
+    if (count != 0)
+        memcpy(fault.ranges, ranges, count * sizeof *ranges);
+    fault.phase = phase;
+}
