@@ -296,3 +296,24 @@ const char *proc_describe(const struct proc_result *r, struct arena *a)
         text = arena_printf(a, "exit code %d", r->exit_code);
     return text ? text : "out of memory";
 }
+
+const char *const *proc_env(struct arena *a, const char *const *keep, const char *const *add)
+{
+    size_t room = 1, n = 0;
+    const char **env;
+
+    for (const char *const *k = keep; *k; k++)
+        room++;
+    for (const char *const *k = add; *k; k++)
+        room++;
+    env = arena_array(a, room, sizeof *env);
+    for (; env && *keep; keep++) {
+        const char *value = getenv(*keep);
+
+        if (value && !(env[n++] = arena_printf(a, "%s=%s", *keep, value)))
+            return NULL;
+    }
+    for (; env && *add; add++)
+        env[n++] = *add;
+    return env;
+}

@@ -44,6 +44,10 @@ bool proc_ok(const struct proc_result *r);
 const char *proc_describe(const struct proc_result *r, struct arena *a);
 /* Absolute path of `name` in PATH (or of a name with a slash if executable), or NULL. */
 const char *proc_find(struct arena *a, const char *name);
+/* An environment for proc_request.env: of this process only the variables in `keep`
+ * (NULL-terminated names), then the "K=V" strings of `add` (NULL-terminated). NULL when out of
+ * memory. */
+const char *const *proc_env(struct arena *a, const char *const *keep, const char *const *add);
 /* Monotonic clock in seconds. */
 double proc_now_s(void);
 

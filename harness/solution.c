@@ -153,6 +153,24 @@ static bool arch_number(struct span word, unsigned *number)
            (i == word.len || (i + 1 == word.len && (word.p[i] == 'a' || word.p[i] == 'f')));
 }
 
+bool solution_accepts_arch(const struct solution *s, const char *arch)
+{
+    const unsigned have = (unsigned)strtoul(arch, NULL, 10);
+    struct span tag = {s->arch, strlen(s->arch)};
+    unsigned lowest;
+
+    if (!arch_number(tag, &lowest))
+        return true; /* no @arch */
+    switch (s->arch[tag.len - 1]) {
+    case 'a':
+        return strcmp(s->arch + 3, arch) == 0;
+    case 'f':
+        return have / 10 == lowest / 10 && have >= lowest;
+    default:
+        return have >= lowest;
+    }
+}
+
 static enum status take_arch(struct solution *s, struct arena *a, const struct place *w,
                              const char *value)
 {

@@ -12,8 +12,9 @@
 enum solution_kind { SOLUTION_ACCEPT, SOLUTION_BASELINE, SOLUTION_REJECT, SOLUTION_FOREIGN };
 #define SOLUTION_MAX_TUNES       8
 #define SOLUTION_MAX_TUNE_VALUES 16
-#define SOLUTION_MAX_BYTES       (4u * 1024u * 1024u) /* of one .cu: far above any written by a person \
-                                                       */
+#define SOLUTION_MAX_BYTES                                                                         \
+    (4u * 1024u * 1024u) /* of one .cu: far above any written by a person                          \
+                          */
 
 struct tune {
     const char *name;
@@ -42,6 +43,9 @@ enum status solution_load(struct solution *out, struct arena *a, const char *pro
  * path. */
 enum status solution_parse(struct solution *out, struct arena *a, const char *text, size_t len,
                            enum solution_kind kind, const char *file, struct diag *d) MUST_CHECK;
+/* True when @arch of `s` allows a build for `arch` ("90a", "86"): a plain sm_NN is the lowest, one
+ * with a suffix is exactly that architecture ('f': that family). */
+bool solution_accepts_arch(const struct solution *s, const char *arch);
 /* All solutions of a problem: accepted, then baselines, then rejects, each sorted by name. Hidden
  * files (editors' backups) are left out. */
 enum status solution_list(const struct solution **out, unsigned *count, struct arena *a,

@@ -17,11 +17,12 @@ struct toolkit {
     const char *fingerprint; /* both version lines: part of every cache key */
 };
 
-/* nvcc from the settings, CUDA_HOME, PATH, /usr/local/cuda. STATUS_NOTHING: none; the text says what to do. */
+/* nvcc from the settings, CUDA_HOME, PATH, /usr/local/cuda. STATUS_NOTHING: none; the text says
+ * what to do. */
 enum status toolkit_find(struct toolkit *out, struct arena *a, const struct config *cfg,
                          struct diag *d) MUST_CHECK;
-/* Absolute path of the real CUDA runtime library (soname 13 or 12): the settings, the toolkit's folders, then
- * the loader's folders. NULL: none. */
+/* Absolute path of the real CUDA runtime library (soname 13 or 12): the settings, the toolkit's
+ * folders, then the loader's folders. NULL: none. */
 const char *toolkit_cudart(struct arena *a, const struct config *cfg);
 /* Absolute path of the virtual GPU's library, NULL when it is not built. */
 const char *toolkit_vgpu(struct arena *a, const struct config *cfg);

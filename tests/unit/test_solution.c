@@ -133,6 +133,25 @@ static void reject_needs_an_expectation(void **state)
     arena_fini(&a);
 }
 
+static void arch_is_a_lower_bound_or_exact(void **state)
+{
+    static const struct {
+        const char *tag, *arch;
+        bool fits;
+    } rows[] = {
+        {"", "75", true},          {"sm_80", "80", true},    {"sm_80", "90a", true},
+        {"sm_90", "86", false},    {"sm_90a", "90a", true},  {"sm_90a", "90", false},
+        {"sm_90a", "100a", false}, {"sm_100f", "103", true}, {"sm_100f", "120", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct solution s = {.arch = rows[i].tag};
+
+        assert_int_equal(solution_accepts_arch(&s, rows[i].arch), rows[i].fits);
+    }
+}
+
 static void too_many_tunes(void **state)
 {
     struct arena a = {0};
@@ -241,6 +260,7 @@ int main(void)
         cmocka_unit_test(no_tags_mean_defaults),
         cmocka_unit_test(refusals_point_at_the_place),
         cmocka_unit_test(reject_needs_an_expectation),
+        cmocka_unit_test(arch_is_a_lower_bound_or_exact),
         cmocka_unit_test(too_many_tunes),
         cmocka_unit_test(list_is_ordered_and_named),
         cmocka_unit_test(foreign_file_and_missing_file),
