@@ -1,0 +1,298 @@
+/*
+ * standin.c - a libcudart.so.13 for tests: host memory plays device memory, and work is done at
+ * once. Runs no kernel: launches are refused, the "solutions" of tests/misbehave are plain C.
+ * Invariant: memory is handed out at 256-byte alignment, and a copy never leaves the allocation it
+ * starts in.
+ *
+ * CUDA_VISIBLE_DEVICES=none makes a machine without a device, as with the real driver.
+ */
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define ALIGN        256u
+#define MEMORY_BYTES (UINT64_C(4) << 30)
+
+struct block {
+    struct block *next;
+    unsigned char *base;
+    size_t size;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct block *blocks;
+    cudaError_t pending;
+} device = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct event {
+    uint64_t ns;
+};
+
+static cudaError_t done(cudaError_t e)
+{
+    if (e != cudaSuccess)
+        device.pending = e;
+    return e;
+}
+
+/* ---- device ---- */
+
+static int device_count(void)
+{
+    const char *text = getenv("CUDA_VISIBLE_DEVICES");
+
+    return text != NULL && strcmp(text, "none") == 0 ? 0 : 1;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = device_count();
+    return done(*count == 0 ? cudaErrorNoDevice : cudaSuccess);
+}
+
+cudaError_t cudaSetDevice(int index)
+{
+    return done(index >= 0 && index < device_count() ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int index)
+{
+    (void)index;
+    memset(prop, 0, sizeof *prop);
+    snprintf(prop->name, sizeof prop->name, "stand-in (host memory, runs no kernel)");
+    prop->major = 9;
+    prop->multiProcessorCount = 1;
+    prop->l2CacheSize = 1 << 20;
+    prop->totalGlobalMem = MEMORY_BYTES;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int index)
+{
+    (void)index;
+    *value = attribute == cudaDevAttrGlobalMemoryBusWidth ? 64 : 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
+cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
+
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    (void)limit, (void)value;
+    return cudaSuccess;
+}
+
+/* ---- errors ---- */
+
+cudaError_t cudaGetLastError(void)
+{
+    const cudaError_t e = device.pending;
+
+    device.pending = cudaSuccess;
+    return e;
+}
+
+cudaError_t cudaPeekAtLastError(void) { return device.pending; }
+
+const char *cudaGetErrorName(cudaError_t e)
+{
+    switch ((int)e) {
+    case cudaSuccess:
+        return "cudaSuccess";
+    case cudaErrorInvalidValue:
+        return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation:
+        return "cudaErrorMemoryAllocation";
+    case cudaErrorNoDevice:
+        return "cudaErrorNoDevice";
+    case cudaErrorInvalidDevice:
+        return "cudaErrorInvalidDevice";
+    case cudaErrorInvalidConfiguration:
+        return "cudaErrorInvalidConfiguration";
+    case cudaErrorNotPermitted:
+        return "cudaErrorNotPermitted";
+    case cudaErrorNotSupported:
+        return "cudaErrorNotSupported";
+    case cudaErrorIllegalAddress:
+        return "cudaErrorIllegalAddress";
+    default:
+        return "cudaErrorUnknown";
+    }
+}
+
+const char *cudaGetErrorString(cudaError_t e) { return cudaGetErrorName(e); }
+
+/* ---- memory ---- */
+
+static struct block **find(const unsigned char *p)
+{
+    struct block **link = &device.blocks;
+
+    while (*link != NULL && !(p >= (*link)->base && p < (*link)->base + (*link)->size))
+        link = &(*link)->next;
+    return link;
+}
+
+/* The block that holds all of [p, p + size), or NULL. */
+static bool holds(const void *p, size_t size)
+{
+    const unsigned char *at = p;
+    const struct block *b = *find(at);
+
+    return b != NULL && size <= b->size - (size_t)(at - b->base);
+}
+
+cudaError_t cudaMalloc(void **out, size_t size)
+{
+    struct block *b = malloc(sizeof *b);
+    void *base;
+
+    *out = NULL;
+    if (size == 0 || b == NULL || size > MEMORY_BYTES) {
+        free(b);
+        return done(size == 0 ? cudaSuccess : cudaErrorMemoryAllocation);
+    }
+    /* Pages of their own: a stray access far off faults instead of hitting the host's heap. */
+    base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                0);
+    if (base == MAP_FAILED) {
+        free(b);
+        return done(cudaErrorMemoryAllocation);
+    }
+    pthread_mutex_lock(&device.lock);
+    *b = (struct block){device.blocks, base, size};
+    device.blocks = b;
+    pthread_mutex_unlock(&device.lock);
+    *out = base;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    struct block **link, *b = NULL;
+
+    if (p == NULL)
+        return cudaSuccess;
+    pthread_mutex_lock(&device.lock);
+    link = find(p);
+    if (*link != NULL && (*link)->base == p) {
+        b = *link;
+        *link = b->next;
+    }
+    pthread_mutex_unlock(&device.lock);
+    if (b == NULL)
+        return done(cudaErrorInvalidValue);
+    munmap(b->base, b->size);
+    free(b);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind)
+{
+    bool fine = true;
+
+    pthread_mutex_lock(&device.lock);
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice)
+        fine = holds(dst, size);
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice)
+        fine = fine && holds(src, size);
+    pthread_mutex_unlock(&device.lock);
+    if (size == 0)
+        return cudaSuccess;
+    if (!fine)
+        return done(cudaErrorInvalidValue);
+    memmove(dst, src, size);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void *p, int value, size_t size)
+{
+    bool fine;
+
+    pthread_mutex_lock(&device.lock);
+    fine = holds(p, size);
+    pthread_mutex_unlock(&device.lock);
+    if (!fine)
+        return done(cudaErrorInvalidValue);
+    memset(p, value, size);
+    return cudaSuccess;
+}
+
+/* ---- launches: refused, as by a device that has no code for the kernel ---- */
+
+cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
+                             cudaStream_t stream)
+{
+    (void)func, (void)args, (void)shared, (void)stream;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x * block.y * block.z > 1024)
+        return done(cudaErrorInvalidConfiguration);
+    return done(cudaErrorNotSupported);
+}
+
+/* ---- events: the host's clock ---- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *out)
+{
+    struct event *e = calloc(1, sizeof *e);
+
+    if (e == NULL)
+        return done(cudaErrorMemoryAllocation);
+    *out = (cudaEvent_t)(void *)e;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    free(event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    (void)stream;
+    ((struct event *)(void *)event)->ns = now_ns();
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    (void)event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t stop)
+{
+    const struct event *a = (const struct event *)(const void *)start;
+    const struct event *b = (const struct event *)(const void *)stop;
+
+    *ms = (float)((double)(b->ns - a->ns) * 1e-6);
+    return cudaSuccess;
+}
