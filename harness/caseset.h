@@ -1,7 +1,7 @@
 /*
- * caseset.h - which cases to judge, and their files: selection, making missing files, opening pairs.
- * Reads no tensor and judges nothing. Invariant: an open pair belongs to the manifest's case (its key
- * was compared) and has the pinned sizes.
+ * caseset.h - which cases to judge, and their files: selection, making missing files, opening
+ * pairs. Reads no tensor and judges nothing. Invariant: an open pair belongs to the manifest's case
+ * (its key was compared) and has the pinned sizes.
  */
 #ifndef HARNESS_CASESET_H
 #define HARNESS_CASESET_H
@@ -18,14 +18,14 @@ struct caseset_filter {
     bool gpu;                /* false: cases that need a GPU are left out unless keep_gpu_only */
     bool keep_gpu_only;      /* keep them anyway, so that the caller can report SK */
 };
-/* Cases of `p` that pass, in manifest order, as pointers into p->cases. A glob that matches nothing is
- * STATUS_USAGE with the nearest case name; tags that match nothing likewise. */
+/* Cases of `p` that pass, in manifest order, as pointers into p->cases. A glob that matches nothing
+ * is STATUS_USAGE with the nearest case name; tags that match nothing likewise. */
 enum status caseset_select(const struct casedef *const **out, unsigned *count, struct arena *a,
                            const struct problem *p, const struct caseset_filter *f,
                            struct diag *d) MUST_CHECK;
 
-/* Makes the files of the given cases that are missing or of another key, by one call of `python -m gen`.
- * Nothing missing: no process is started. gen's progress goes to stderr when `progress`.
+/* Makes the files of the given cases that are missing or of another key, by one call of `python -m
+ * gen`. Nothing missing: no process is started. gen's progress goes to stderr when `progress`.
  * STATUS_NOTHING: no usable Python. */
 enum status caseset_make(const struct config *cfg, const struct problem *p,
                          const struct casedef *const *cases, unsigned count, bool progress,
@@ -35,15 +35,16 @@ struct case_pair {
     struct casefile in, ref;
 };
 #define CASE_PAIR_EMPTY ((struct case_pair){CASEFILE_EMPTY, CASEFILE_EMPTY})
-/* Opens both files of a case, making them first if needed; checks size, key, and that every tensor that
- * the case promises is there with its dtype and shape. */
+/* Opens both files of a case, making them first if needed; checks size, key, and that every tensor
+ * that the case promises is there with its dtype and shape. */
 enum status caseset_open(struct case_pair *out, const struct config *cfg, const struct problem *p,
                          const struct casedef *c, struct diag *d) MUST_CHECK;
-/* As caseset_open, with new random data from `seed` in a private folder that is removed again: cases up
- * to 1 Mi elements only, STATUS_USAGE otherwise. */
-enum status caseset_open_fresh(struct case_pair *out, const struct config *cfg,
-                               const struct problem *p, const struct casedef *c, uint64_t seed,
-                               struct diag *d) MUST_CHECK;
+/* As caseset_open, with new random data from `seed`, made in a private folder that is removed
+ * again. *fresh is `c` with what the new data change (safe exponents, sizes, key); it lives in `a`.
+ * For cases up to 1 Mi elements; others are STATUS_USAGE. */
+enum status caseset_open_fresh(struct case_pair *out, struct casedef *fresh, struct arena *a,
+                               const struct config *cfg, const struct problem *p,
+                               const struct casedef *c, uint64_t seed, struct diag *d) MUST_CHECK;
 /* Accepts the empty value. */
 void caseset_close(struct case_pair *pair);
 

@@ -358,14 +358,13 @@ enum status problem_parse(struct problem *out, struct arena *a, const char *name
     struct reader r = {.p = &p, .a = a, .d = d};
     struct jsondoc doc = JSONDOC_EMPTY;
     struct jsonref root;
-    char sha[65];
     enum status st = STATUS_OK;
 
     TRY_OR(done, jsonread_parse(&doc, spec->text, spec->len, spec->file, d));
     root = jsonread_root(&doc);
     TRY_OR(done, read_spec(&r, name, &root));
-    sha256_hex(sha, spec->text, spec->len);
-    TRY_OR(done, manifest_read(&p, a, manifest, sha, d));
+    sha256_hex(p.spec_sha256, spec->text, spec->len);
+    TRY_OR(done, manifest_read(&p, a, manifest, d));
     *out = p;
 done:
     jsonread_close(&doc);

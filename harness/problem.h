@@ -82,6 +82,7 @@ struct casedef {
 
 struct problem {
     const char *name, *title, *dir; /* dir: absolute path of problems/<name> */
+    char spec_sha256[65];           /* of problem.json's bytes */
     unsigned perf_version;
     unsigned param_count, group_count;
     struct param params[PROBLEM_MAX_PARAMS];
