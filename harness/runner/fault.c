@@ -17,7 +17,7 @@ static struct {
     uint32_t phase;
     struct fault_range ranges[RECORD_MAX_PARAMS];
     unsigned count;
-    unsigned char stack[STACK_SIZE];
+    _Alignas(64) unsigned char stack[STACK_SIZE];
 } fault;
 
 static void note(int signo, siginfo_t *info, void *context)

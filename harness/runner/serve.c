@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,8 +34,13 @@ uint64_t session_now_ns(void)
 
 /* ---- the channel ---- */
 
-/* The channel or the shared memory is gone: nothing can be reported any more. */
-static _Noreturn void lost(void) { _exit(RECORD_EXIT_CHANNEL); }
+/* The channel or the shared memory is gone: nothing can be reported any more but this code, and no
+ * interposed _exit shall change it. */
+static _Noreturn void lost(void)
+{
+    for (;;)
+        syscall(SYS_exit_group, RECORD_EXIT_CHANNEL);
+}
 
 static void send_message(const void *message, size_t size)
 {
