@@ -33,13 +33,14 @@ struct split {
     uint32_t hi, lo;
 };
 
-// x = hi + lo + error below 2^-22 |x|.
+// x = hi + lo exactly: hi keeps the 11 leading significant bits, lo the rest, of which the tensor
+// core drops the last two (it truncates its operands to TF32): an error below 2^-22 |x|. Two
+// full-rate instructions; cvt.rna.tf32 would round, at a quarter of the rate.
 __device__ static split split_tf32(float x)
 {
     split s;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(s.hi) : "f"(x));
-    const float rest = x - __uint_as_float(s.hi);
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(s.lo) : "f"(rest));
+    s.hi = __float_as_uint(x) & 0xffffe000u;
+    s.lo = __float_as_uint(x - __uint_as_float(s.hi));
     return s;
 }
 
@@ -53,11 +54,15 @@ __device__ static void mma(float (&c)[4], const uint32_t (&a)[4], const uint32_t
 }
 
 // acc (MT x NT tiles of 16x8) += A B over `depth` (a multiple of 8). a(m, k) and b(k, n) read
-// shared memory at the lane's element.
-template <int MT, int NT, class A, class B>
+// shared memory at the lane's element. A result of mma is ready some 30 clocks later, so the three
+// terms of one tile never stand next to each other: columns go in groups of G, terms outside; with
+// SPARE registers the small terms have accumulators of their own.
+template <int MT, int NT, bool SPARE, class A, class B>
 __device__ static void product(float (&acc)[MT][NT][4], int depth, A a, B b)
 {
+    constexpr int G = SPARE ? NT : 2;
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
+    float small[SPARE ? MT : 1][SPARE ? NT : 1][4] = {};
 #pragma unroll
     for (int k = 0; k < depth; k += 8) {
         uint32_t ah[MT][4], al[MT][4];
@@ -69,21 +74,36 @@ __device__ static void product(float (&acc)[MT][NT][4], int depth, A a, B b)
                 ah[i][e] = s.hi, al[i][e] = s.lo;
             }
 #pragma unroll
-        for (int j = 0; j < NT; ++j) {
-            uint32_t bh[2], bl[2];
+        for (int j0 = 0; j0 < NT; j0 += G) {
+            uint32_t bh[G][2], bl[G][2];
 #pragma unroll
-            for (int e = 0; e < 2; ++e) {
-                const split s = split_tf32(b(k + t + e * 4, j * 8 + g));
-                bh[e] = s.hi, bl[e] = s.lo;
-            }
+            for (int j = 0; j < G; ++j)
 #pragma unroll
-            for (int i = 0; i < MT; ++i) { // small terms first
-                mma(acc[i][j], al[i], bh);
-                mma(acc[i][j], ah[i], bl);
-                mma(acc[i][j], ah[i], bh);
-            }
+                for (int e = 0; e < 2; ++e) {
+                    const split s = split_tf32(b(k + t + e * 4, (j0 + j) * 8 + g));
+                    bh[j][e] = s.hi, bl[j][e] = s.lo;
+                }
+#pragma unroll
+            for (int term = 0; term < 3; ++term)
+#pragma unroll
+                for (int j = 0; j < G; ++j)
+#pragma unroll
+                    for (int i = 0; i < MT; ++i) {
+                        float(&low)[4] = SPARE ? small[i][j] : acc[i][j0 + j];
+                        if (term == 0)
+                            mma(low, al[i], bh[j]);
+                        else if (term == 1)
+                            mma(SPARE ? acc[i][j0 + j] : low, ah[i], SPARE ? bh[j] : bl[j]);
+                        else
+                            mma(low, ah[i], SPARE ? bl[j] : bh[j]);
+                    }
         }
     }
+    if (SPARE)
+        for (int i = 0; i < MT; ++i)
+            for (int j = 0; j < NT; ++j)
+                for (int e = 0; e < 4; ++e)
+                    acc[i][j][e] += small[i][j][e];
 }
 
 // ---- asynchronous staging
@@ -169,7 +189,7 @@ __global__ static void __launch_bounds__(STATE_THREADS, 4)
         fetch(p + STAGES - 1);
         const float *ks = shared + p % STAGES * STATE_PIECE, *vs = ks + DEPTH * PITCH_N<TILE>;
         const float *weight = decay + p * DEPTH;
-        product<2, 4>(
+        product<2, 4, false>(
             acc, DEPTH, [&](int m, int k) { return ks[k * PITCH_N<TILE> + wi + m]; },
             [&](int k, int n) { return vs[k * PITCH_N<TILE> + wj + n] * weight[k]; });
     }
@@ -291,11 +311,11 @@ __global__ static void __launch_bounds__(THREADS, 2)
             // Row r of the tile is row n0 - chunk0 + r of its chunk: its history counts gamma^(that
             // + 1).
             const float *far = decay + n0 - chunk0 + 1 + wm;
-            product<MT, NT>(
+            product<MT, NT, (MT * NT <= 4)>(
                 acc, DEPTH, [&](int m, int k) { return from_q(m, k) * far[m]; }, from_rows);
         } else if (p % per_tile < deep) {
-            product<MT, 2>(score, DEPTH, from_q,
-                           [&](int k, int n) { return other[(wp + n) * PITCH_K + k]; });
+            product<MT, 2, (NT <= 2)>(score, DEPTH, from_q,
+                                      [&](int k, int n) { return other[(wp + n) * PITCH_K + k]; });
             if (p % per_tile == deep - 1) {
                 // Decay and mask, then through shared memory: the layout of a result is not that of
                 // an operand.
@@ -314,7 +334,7 @@ __global__ static void __launch_bounds__(THREADS, 2)
             }
         } else {
             const float *pt = p_tile + (p % per_tile - deep) * DEPTH;
-            product<MT, NT>(
+            product<MT, NT, (MT * NT <= 4)>(
                 acc, DEPTH, [&](int m, int k) { return pt[(wm + m) * PITCH_P + k]; }, from_rows);
         }
     }
