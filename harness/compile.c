@@ -468,7 +468,7 @@ static enum status read_deps(const char *const **deps, const char **reason, stru
         const char *part = denied_part(j, dep);
         char *full = NULL;
 
-        if (part && below(dep, "/") && !*reason && j->s->kind != SOLUTION_BASELINE) {
+        if (part && *dep == '/' && !*reason && j->s->kind != SOLUTION_BASELINE) {
             *reason = arena_printf(j->a, "%s: includes %s; library code is for baselines/ only",
                                    j->base, part);
             if (!*reason)
