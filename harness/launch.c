@@ -31,6 +31,7 @@
 #define READY_LIMIT_S    120.0  /* driver start, first use of a device after boot */
 #define FACTS_LIMIT_S    60.0
 #define HOT_COPIES_BYTES (UINT64_C(256) << 20) /* shared memory for the outputs of a hot sample */
+#define SHARED_FIRST     (UINT64_C(1) << 20) /* first size with outputs: most functional cases fit */
 #define VGPU_OWN_MIB     4096 /* virtual device memory beside the solution's allowance */
 
 _Static_assert(RECORD_MAX_PARAMS == PROBLEM_MAX_PARAMS, "one array serves both");
@@ -233,6 +234,7 @@ static enum status shared_grow(struct runner *r, uint64_t size, struct diag *d)
         return STATUS_OK;
     if (size < r->shared_size + r->shared_size / 2)
         size = r->shared_size + r->shared_size / 2;
+    size = size < SHARED_FIRST ? SHARED_FIRST : size;
     size = (size + 4095) / 4096 * 4096;
     if (ftruncate(r->shared_fd, (off_t)size) != 0)
         return diag_set(d, STATUS_IO, "cannot grow shared memory to %llu bytes: %s",

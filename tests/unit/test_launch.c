@@ -799,6 +799,93 @@ static void a_graph_needs_a_runtime_that_captures(void **state)
     end(&b);
 }
 
+/* ---- the path of a real GPU: kit, pristine copies, pinned memory, flush ---- */
+
+static struct runner_config gpu_config(void)
+{
+    struct runner_config rc = config_of(NULL);
+
+    rc.backend = BACKEND_GPU; /* on the stand-in, which plays the runner's kernels */
+    return rc;
+}
+
+static void begin_gpu(struct bench *b, const char *name, uint64_t n)
+{
+    b->dir = tempdir_make();
+    case_make(b, n);
+    begin_with(b, name, gpu_config());
+}
+
+static void large_inputs_are_made_on_the_device(void **state)
+{
+    struct bench b = {0};
+
+    (void)state;
+    begin_gpu(&b, "correct", N_LONG);
+    call(&b, (struct call_request){.letter = 'A', .exponents = {4}});
+    assert_clean(&b);
+    assert_int_equal(wrong_elements(&b, b.reply.out[1], 4), 0);
+    call(&b, (struct call_request){
+                 .letter = 'B', .address_set = 1, .poison_kind = 1, .reread_previous = true});
+    assert_clean(&b);
+    assert_int_equal(wrong_elements(&b, b.reply.out[1], 0), 0);
+    assert_int_equal(wrong_elements(&b, b.reply.out_previous[1], 4), 0);
+    casefile_close(&b.file);
+    free(b.input);
+    case_make(&b, N_LONG + 5); /* another file: its own pristine copy */
+    b.casedef = casedef_of(N_LONG + 5, 2);
+    call(&b, (struct call_request){.letter = 'A', .exponents = {-1}});
+    assert_clean(&b);
+    assert_int_equal(wrong_elements(&b, b.reply.out[1], -1), 0);
+    end(&b);
+}
+
+static void changed_inputs_are_found_on_the_device(void **state)
+{
+    struct bench b = {0};
+
+    (void)state;
+    begin_gpu(&b, "scribble_input", N_LONG);
+    call(&b, (struct call_request){.letter = 'A', .exponents = {2}});
+    assert_done(&b);
+    assert_int_equal(b.reply.record.params[0].input_changed, 1);
+    assert_int_equal(b.reply.record.params[0].input_first, N_LONG / 2);
+    end(&b);
+}
+
+static void cold_samples_run_behind_a_flush(void **state)
+{
+    struct bench b = {0};
+    struct timing_request t = {.exponents = {3}, .slab_step = 512, .limit_s = 20};
+
+    (void)state;
+    begin_gpu(&b, "correct", N_LONG);
+    for (unsigned i = 0; i < 2; i++, t.dirty_flush = true) {
+        assert_int_equal(runner_time(b.runner, &b.casedef, &b.file, &t, &b.reply, &b.d), STATUS_OK);
+        assert_clean(&b);
+        assert_int_equal(b.reply.record.flags, 0);
+        assert_int_equal(wrong_elements(&b, b.reply.out[1], 3), 0);
+    }
+    end(&b);
+}
+
+static void ceilings_are_measured(void **state)
+{
+    struct bench b = {0};
+    struct device_facts facts;
+
+    (void)state;
+    begin_gpu(&b, "correct", N);
+    assert_int_equal(runner_facts(b.runner, &facts, true, &b.d), STATUS_OK);
+    assert_true(facts.copy_tbs > 0 && facts.e0_us > 0);
+    assert_false(facts.is_virtual);
+    end(&b);
+    begin(&b, "correct", N);
+    assert_int_equal(runner_facts(b.runner, &facts, true, &b.d), STATUS_INTERNAL);
+    assert_string_equal(b.d.text, "device not usable: ceilings need a real GPU");
+    end(&b);
+}
+
 /* ---- start ---- */
 
 static void a_probe_reports_the_device(void **state)
@@ -979,6 +1066,10 @@ int main(void)
         cmocka_unit_test(a_hot_batch_hands_over_every_output),
         cmocka_unit_test(allocations_in_timed_calls_are_flagged),
         cmocka_unit_test(a_graph_needs_a_runtime_that_captures),
+        cmocka_unit_test(large_inputs_are_made_on_the_device),
+        cmocka_unit_test(changed_inputs_are_found_on_the_device),
+        cmocka_unit_test(cold_samples_run_behind_a_flush),
+        cmocka_unit_test(ceilings_are_measured),
         cmocka_unit_test(a_probe_reports_the_device),
         cmocka_unit_test(no_device_is_nothing_not_a_fault),
         cmocka_unit_test(a_missing_runtime_is_a_fault_of_ours),
