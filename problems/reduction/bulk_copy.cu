@@ -7,12 +7,12 @@
 // @tune   BLOCK 512 256 1024
 // Bytes: 4N read, 4 written. Floor: 2.7 us + 4N / 4.62 TB/s = 6.3 us at N = 4,194,304 (cold).
 // The copy engine needs neither registers nor load instructions: 192 KB per SM are on their way
-// within the first microsecond. It still loses to plain float4 loads (9.9 us against 8.7 at
-// N = 4,194,304): those have enough bytes in flight as well, and the detour through shared memory
-// adds a barrier and a second read. It also wants more care: at N = 1e8 the block spends 124 us
-// where 93 are possible, because one thread waits for all warps before it orders the next tile.
-// Bulk copies pay where tiles are read more than once, as in a matrix product.
-// Deterministic for given N and device.
+// within the first microsecond. It still loses to plain float4 loads (9.3 us against 8.6 at
+// N = 4,194,304, 91.1 against 90.6 at 1e8): those have enough bytes in flight as well, and the
+// detour through shared memory adds a barrier and a second read. It is also easy to get wrong: with
+// tiles of 16 KB it takes 96 us at N = 1e8, with tiles of 8 KB 178, and a version whose ring stood
+// on a 16-byte boundary in place of a 128-byte one took 124. Bulk copies pay where tiles are read
+// more than once, as in a matrix product. Deterministic for given N and device.
 
 #ifndef STAGES
 #define STAGES 6
@@ -157,7 +157,7 @@ __device__ double collect(word *mailbox, double own)
     return warp_sum(sum);
 }
 
-extern __shared__ float4 ring[]; // STAGES tiles
+extern __shared__ __align__(128) float4 ring[]; // STAGES tiles
 
 // input = head elements, then `vectors` aligned float4, then tail elements.
 __global__ void __launch_bounds__(BLOCK, 1)
