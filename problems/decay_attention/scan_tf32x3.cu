@@ -11,10 +11,9 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-constexpr int TILE = 64;     // rows of an output tile, rows of a key tile
-constexpr int DEPTH = 32;    // inner dimension of one staged piece
-constexpr int STAGES = 3;    // pieces in flight
-constexpr int THREADS = 256; // 8 warps
+constexpr int TILE = 64;  // rows of an output tile, rows of a key tile
+constexpr int DEPTH = 32; // inner dimension of one staged piece
+constexpr int STAGES = 3; // pieces in flight
 constexpr int MAX_D = 256;
 constexpr int MAX_S = 8192;
 // Pitches that make fragment loads conflict-free: lane (g, t) reads word g*4+t of a k-major row, or
@@ -28,7 +27,6 @@ template <int N> constexpr int PITCH_N = N + 8; // rows are k, N columns are n
 __device__ static __align__(16) float states[static_cast<size_t>(64) * MAX_D * MAX_D];
 
 // ---- split TF32 products
-// ---------------------------------------------------------------------------------------------------
 struct split {
     uint32_t hi, lo;
 };
@@ -107,7 +105,6 @@ __device__ static void product(float (&acc)[MT][NT][4], int depth, A a, B b)
 }
 
 // ---- asynchronous staging
-// --------------------------------------------------------------------------------------------------
 // Copies `bytes` (0 or SIZE) and fills the rest of SIZE with zeros; the source is not read when
 // bytes is 0.
 template <int SIZE> __device__ static void copy_async(float *to, const float *from, bool inside)
@@ -129,26 +126,30 @@ template <int LEFT> __device__ static void wait_pieces()
     asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 }
 
-// Stages ROWS x COLS floats: element (r, c) is source[(row0 + r) * stride + col0 + c], zero outside
-// rows x cols. VEC: 16-byte copies; the caller has checked that base, stride and cols are multiples
-// of four elements.
-template <int ROWS, int COLS, int PITCH, bool VEC>
+// THREADS threads stage ROWS x COLS floats: element (r, c) is source[(row0 + r) * stride + col0 +
+// c], zero outside rows x cols. VEC: 16-byte copies; the caller has checked that base, stride and
+// cols are multiples of four elements. A thread keeps its column, so a copy costs one add and one
+// compare.
+template <int THREADS, int ROWS, int COLS, int PITCH, bool VEC>
 __device__ static void stage(float *to, const float *source, int row0, int col0, int rows, int cols,
                              int stride)
 {
-    constexpr int W = VEC ? 4 : 1;
-    for (int i = static_cast<int>(threadIdx.x); i < ROWS * COLS / W;
-         i += static_cast<int>(blockDim.x)) {
-        const int r = i / (COLS / W), c = i % (COLS / W) * W;
-        const bool inside = row0 + r < rows && col0 + c < cols;
-        copy_async<4 * W>(
-            to + r * PITCH + c,
-            inside ? source + static_cast<size_t>(row0 + r) * stride + col0 + c : source, inside);
+    constexpr int W = VEC ? 4 : 1, ACROSS = COLS / W, STEP = THREADS / ACROSS;
+    static_assert(THREADS % ACROSS == 0 && ROWS % STEP == 0, "each thread has whole copies");
+    const int thread = static_cast<int>(threadIdx.x), r0 = thread / ACROSS, c = thread % ACROSS * W;
+    const bool column = col0 + c < cols;
+    const float *from = source + static_cast<size_t>(row0 + r0) * stride + col0 + c;
+    const int left = rows - row0 - r0; // rows of this thread inside the array
+    to += r0 * PITCH + c;
+#pragma unroll
+    for (int r = 0; r < ROWS; r += STEP) {
+        const bool inside = column && r < left;
+        copy_async<4 * W>(to + r * PITCH, inside ? from : source, inside);
+        from += static_cast<size_t>(STEP) * stride;
     }
 }
 
 // ---- stage a: own contribution of each chunk
-// ---------------------------------------------------------------------------------
 constexpr int STATE_THREADS = 128; // 4 warps, 32 x 32 each
 constexpr int STATE_PIECE = 2 * DEPTH * PITCH_N<TILE>;
 constexpr int STATE_SHARED = (STAGES * STATE_PIECE + 128) * 4;
@@ -170,9 +171,10 @@ __global__ static void __launch_bounds__(STATE_THREADS, 4)
     const auto fetch = [&](int piece) {
         if (piece < pieces) {
             float *at = shared + piece % STAGES * STATE_PIECE;
-            stage<DEPTH, TILE, PITCH_N<TILE>, VEC>(at, K, n0 + piece * DEPTH, i0, seq, d, d);
-            stage<DEPTH, TILE, PITCH_N<TILE>, VEC>(at + DEPTH * PITCH_N<TILE>, V,
-                                                   n0 + piece * DEPTH, j0, seq, d, d);
+            stage<STATE_THREADS, DEPTH, TILE, PITCH_N<TILE>, VEC>(at, K, n0 + piece * DEPTH, i0,
+                                                                  seq, d, d);
+            stage<STATE_THREADS, DEPTH, TILE, PITCH_N<TILE>, VEC>(
+                at + DEPTH * PITCH_N<TILE>, V, n0 + piece * DEPTH, j0, seq, d, d);
         }
         commit();
     };
@@ -204,7 +206,6 @@ __global__ static void __launch_bounds__(STATE_THREADS, 4)
 }
 
 // ---- stage b: exclusive scan over the chunks, one thread per state element, 16 loads ahead
-// ----------------------------------
 __global__ static void __launch_bounds__(256) scan_kernel(int chunks, int elements, float w)
 {
     constexpr int AHEAD = 16;
@@ -229,23 +230,26 @@ __global__ static void __launch_bounds__(256) scan_kernel(int chunks, int elemen
 }
 
 // ---- stage c: 64 rows x NC columns of the output
-// ----------------------------------------------------------------------------- A piece: Q (64 x
-// 32) beside the larger of K (64 x 32) and S or V (32 x NC).
+// A piece: Q (64 x 32) beside the larger of K (64 x 32) and S or V (32 x NC).
 template <int NC>
 constexpr int OUT_PIECE = TILE *PITCH_K +
                           (TILE * PITCH_K > DEPTH * PITCH_N<NC> ? TILE * PITCH_K
                                                                 : DEPTH * PITCH_N<NC>);
 template <int NC> constexpr int OUT_SHARED = (STAGES * OUT_PIECE<NC> + TILE * PITCH_P + 132) * 4;
+// Two warps share the rows, WN the columns: a warp has 32 x 32 outputs, 32 x 8 where NC is 32.
+template <int NC> constexpr int WN = NC > 128 ? 8 : 4;
+template <int NC> constexpr int OUT_THREADS = 64 * WN<NC>;
 
 template <int NC, bool VEC>
-__global__ static void __launch_bounds__(THREADS, 2)
+__global__ static void __launch_bounds__(OUT_THREADS<NC>, NC > 128 ? 1 : 2)
     outputs_kernel(const float *__restrict__ Q, const float *__restrict__ K,
                    const float *__restrict__ V, float *__restrict__ output, int seq, int d,
                    int chunk_rows, float gamma, float scale)
 {
-    constexpr int WN = 4, WM = 2;      // warps over columns and rows
-    constexpr int MT = TILE / WM / 16; // 16-row tiles of a warp
-    constexpr int NT = NC / WN / 8;    // 8-column tiles of a warp
+    constexpr int T = OUT_THREADS<NC>;
+    constexpr int MT = 2;                 // 16-row tiles of a warp
+    constexpr int NT = NC / WN<NC> / 8;   // 8-column tiles of a warp, outputs
+    constexpr int ST = TILE / WN<NC> / 8; // the same, scores
     constexpr int PIECE = OUT_PIECE<NC>;
     extern __shared__ __align__(16) float shared[];
     float *p_tile = shared + STAGES * PIECE;
@@ -256,86 +260,96 @@ __global__ static void __launch_bounds__(THREADS, 2)
     const int key_tiles = (n0 - chunk0) / TILE + 1;
     const int padded = (d + TILE - 1) / TILE * TILE;
     const int deep = (d + DEPTH - 1) / DEPTH; // pieces over the inner dimension d
-    const int history = chunk > 0 ? deep : 0; // pieces of Q S
-    const int per_tile = deep + TILE / DEPTH; // pieces of one key tile: Q K^T, then P V
-    const int pieces = history + key_tiles * per_tile;
     const float *entering = states + static_cast<size_t>(chunk) * padded * padded;
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32,
-              g = lane / 4, t = lane % 4;
-    const int wm = warp / WN * (TILE / WM), wn = warp % WN * (NC / WN),
-              wp = warp % WN * (TILE / WN);
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int g = lane / 4, t = lane % 4;
+    const int wm = warp / WN<NC> * 32, wn = warp % WN<NC> * (NT * 8), wp = warp % WN<NC> * (ST * 8);
 
-    // Piece order: key tiles first, the history last, so that the first pieces do not wait for the
-    // scan. A key tile has at least three pieces, more than are fetched ahead of the loop.
-    const int history0 = key_tiles * per_tile;
-    const auto fetch = [&](int piece) {
-        if (piece < pieces) {
-            float *q = shared + piece % STAGES * PIECE, *other = q + TILE * PITCH_K;
-            if (piece >= history0) {
-                const int k0 = (piece - history0) * DEPTH;
-                stage<TILE, DEPTH, PITCH_K, VEC>(q, Q, n0, k0, seq, d, d);
-                stage<DEPTH, NC, PITCH_N<NC>, true>(other, entering, k0, j0, padded, padded,
-                                                    padded);
-            } else if (piece % per_tile < deep) {
-                const int k0 = piece % per_tile * DEPTH, m0 = chunk0 + piece / per_tile * TILE;
-                stage<TILE, DEPTH, PITCH_K, VEC>(q, Q, n0, k0, seq, d, d);
-                stage<TILE, DEPTH, PITCH_K, VEC>(other, K, m0, k0, seq, d, d);
+    // Pieces in order: for each key tile the scores (deep pieces) and the values (two), then the
+    // history (deep pieces), last, so that the first pieces do not wait for the scan. A key tile
+    // has at least three pieces, more than are fetched ahead of the loop.
+    int f_tile = 0, f_step = 0, f_slot = 0; // the next piece to fetch
+    bool waited = false;
+    const auto fetch = [&] {
+        float *q = shared + f_slot * PIECE, *other = q + TILE * PITCH_K;
+        if (f_tile < key_tiles) {
+            const int m0 = chunk0 + f_tile * TILE;
+            if (f_step < deep) {
+                stage<T, TILE, DEPTH, PITCH_K, VEC>(q, Q, n0, f_step * DEPTH, seq, d, d);
+                stage<T, TILE, DEPTH, PITCH_K, VEC>(other, K, m0, f_step * DEPTH, seq, d, d);
             } else {
-                const int m0 = chunk0 + piece / per_tile * TILE + (piece % per_tile - deep) * DEPTH;
-                stage<DEPTH, NC, PITCH_N<NC>, VEC>(other, V, m0, j0, seq, d, d);
+                stage<T, DEPTH, NC, PITCH_N<NC>, VEC>(other, V, m0 + (f_step - deep) * DEPTH, j0,
+                                                      seq, d, d);
             }
+            if (++f_step == deep + TILE / DEPTH)
+                f_step = 0, f_tile++;
+        } else if (f_tile == key_tiles && chunk > 0 && f_step < deep) {
+            if (!waited)
+                asm volatile("griddepcontrol.wait;" ::: "memory"); // the scan is complete, visible
+            waited = true;
+            stage<T, TILE, DEPTH, PITCH_K, VEC>(q, Q, n0, f_step * DEPTH, seq, d, d);
+            stage<T, DEPTH, NC, PITCH_N<NC>, true>(other, entering, f_step * DEPTH, j0, padded,
+                                                   padded, padded);
+            f_step++;
         }
+        f_slot = f_slot + 1 == STAGES ? 0 : f_slot + 1;
         commit();
     };
     asm volatile("griddepcontrol.launch_dependents;");
     for (int p = 0; p < STAGES - 1; ++p)
-        fetch(p);
-    for (int i = static_cast<int>(threadIdx.x); i <= 128; i += THREADS)
+        fetch();
+    for (int i = static_cast<int>(threadIdx.x); i <= 128; i += T)
         decay[i] = powf(gamma, static_cast<float>(i));
 
     float acc[MT][NT][4] = {};
-    float score[MT][2][4] = {};
-    bool waited = false;
-    for (int p = 0; p < pieces; ++p) {
+    int slot = 0;
+    const float *q = shared, *other = shared;
+    // Waits for the next piece and starts the fetch of the one that takes the slot just released.
+    const auto next = [&] {
         wait_pieces<STAGES - 2>();
         __syncthreads();
-        if (!waited && p + STAGES - 1 >= history0) {
-            asm volatile("griddepcontrol.wait;" ::: "memory"); // the scan is complete and visible
-            waited = true;
+        q = shared + slot * PIECE, other = q + TILE * PITCH_K;
+        slot = slot + 1 == STAGES ? 0 : slot + 1;
+        fetch();
+    };
+    const auto from_rows = [&](int k, int n) { return other[k * PITCH_N<NC> + wn + n]; };
+    for (int tile = 0; tile < key_tiles; ++tile) {
+        float score[MT][ST][4] = {};
+        for (int step = 0; step < deep; ++step) {
+            next();
+            product<MT, ST, true>(
+                score, DEPTH, [&](int m, int k) { return q[(wm + m) * PITCH_K + k]; },
+                [&](int k, int n) { return other[(wp + n) * PITCH_K + k]; });
         }
-        fetch(p + STAGES - 1);
-        const float *q = shared + p % STAGES * PIECE, *other = q + TILE * PITCH_K;
-        const auto from_q = [&](int m, int k) { return q[(wm + m) * PITCH_K + k]; };
-        const auto from_rows = [&](int k, int n) { return other[k * PITCH_N<NC> + wn + n]; };
-        if (p >= history0) {
-            // Row r of the tile is row n0 - chunk0 + r of its chunk: its history counts gamma^(that
-            // + 1).
-            const float *far = decay + n0 - chunk0 + 1 + wm;
-            product<MT, NT, (MT * NT <= 4)>(
-                acc, DEPTH, [&](int m, int k) { return from_q(m, k) * far[m]; }, from_rows);
-        } else if (p % per_tile < deep) {
-            product<MT, 2, (NT <= 2)>(score, DEPTH, from_q,
-                                      [&](int k, int n) { return other[(wp + n) * PITCH_K + k]; });
-            if (p % per_tile == deep - 1) {
-                // Decay and mask, then through shared memory: the layout of a result is not that of
-                // an operand.
-                const int m0 = chunk0 + p / per_tile * TILE;
-                for (int i = 0; i < MT; ++i)
-                    for (int j = 0; j < 2; ++j)
-                        for (int e = 0; e < 4; ++e) {
-                            const int r = wm + i * 16 + g + e / 2 * 8,
-                                      c = wp + j * 8 + t * 2 + e % 2;
-                            const int distance = n0 + r - m0 - c;
-                            p_tile[r * PITCH_P + c] =
-                                distance >= 0 ? score[i][j][e] * decay[distance] : 0.0f;
-                            score[i][j][e] = 0.0f;
-                        }
-                __syncthreads();
-            }
-        } else {
-            const float *pt = p_tile + (p % per_tile - deep) * DEPTH;
-            product<MT, NT, (MT * NT <= 4)>(
-                acc, DEPTH, [&](int m, int k) { return pt[(wm + m) * PITCH_P + k]; }, from_rows);
+        // Decay and mask, then through shared memory: the layout of a result is not an operand's.
+        // The previous tile's readers have passed the barrier of this tile's first piece.
+        const int m0 = chunk0 + tile * TILE;
+        for (int i = 0; i < MT; ++i)
+            for (int j = 0; j < ST; ++j)
+                for (int e = 0; e < 4; ++e) {
+                    const int r = wm + i * 16 + g + e / 2 * 8, c = wp + j * 8 + t * 2 + e % 2;
+                    const int distance = n0 + r - m0 - c;
+                    p_tile[r * PITCH_P + c] =
+                        distance >= 0 ? score[i][j][e] * decay[distance] : 0.0f;
+                }
+        for (int half = 0; half < TILE; half += DEPTH) {
+            next(); // its barrier also orders the scores before their readers
+            product<MT, NT, (NT <= 2)>(
+                acc, DEPTH, [&](int m, int k) { return p_tile[(wm + m) * PITCH_P + half + k]; },
+                from_rows);
+        }
+    }
+    if (chunk > 0) {
+        // Row r of the tile is row n0 - chunk0 + r of its chunk: history counts gamma^(that + 1).
+        float far[2 * MT];
+        for (int i = 0; i < 2 * MT; ++i)
+            far[i] = decay[n0 - chunk0 + wm + g + i * 8 + 1];
+        for (int step = 0; step < deep; ++step) {
+            next();
+            product<MT, NT, (NT <= 2)>(
+                acc, DEPTH,
+                [&](int m, int k) { return q[(wm + m) * PITCH_K + k] * far[(m - g) / 8]; },
+                from_rows);
         }
     }
     for (int i = 0; i < MT; ++i)
@@ -348,7 +362,6 @@ __global__ static void __launch_bounds__(THREADS, 2)
 }
 
 // ---- host
-// ----------------------------------------------------------------------------------------------------------------------
 // overlapped: the launch may start while its predecessor on the stream still runs
 // (griddepcontrol.wait orders the data). Never for the first kernel of a call: what precedes it is
 // not ours and must be complete.
@@ -395,7 +408,7 @@ static void run(const float *Q, const float *K, const float *V, float *output, i
     launch(chunks > 1, outputs_kernel<NC, VEC>,
            dim3(static_cast<unsigned>((d + NC - 1) / NC),
                 static_cast<unsigned>((seq + TILE - 1) / TILE)),
-           THREADS, OUT_SHARED<NC>, Q, K, V, output, seq, d, chunk_rows, gamma,
+           OUT_THREADS<NC>, OUT_SHARED<NC>, Q, K, V, output, seq, d, chunk_rows, gamma,
            1.0f / sqrtf(static_cast<float>(d)));
 }
 
@@ -409,10 +422,8 @@ extern "C" void solve(const float *Q, const float *K, const float *V, float *out
                              reinterpret_cast<uintptr_t>(V)) %
                                     16 ==
                                 0;
-    if (d_model > 64)
-        vec ? run<128, true>(Q, K, V, output, seq_len, d_model, gamma)
-            : run<128, false>(Q, K, V, output, seq_len, d_model, gamma);
-    else
-        vec ? run<32, true>(Q, K, V, output, seq_len, d_model, gamma)
-            : run<32, false>(Q, K, V, output, seq_len, d_model, gamma);
+    const auto path = d_model > 128  ? (vec ? run<256, true> : run<256, false>)
+                      : d_model > 64 ? (vec ? run<128, true> : run<128, false>)
+                                     : (vec ? run<32, true> : run<32, false>);
+    path(Q, K, V, output, seq_len, d_model, gamma);
 }
