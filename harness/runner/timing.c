@@ -180,6 +180,18 @@ static bool graph_capture(struct session *s, void *const pointers[RECORD_MAX_PAR
     return true;
 }
 
+/* A fresh capture is no call: what it did to the buffers outside the stream is undone. */
+static bool graph_ready(struct session *s, void *const pointers[RECORD_MAX_PARAMS])
+{
+    if (!graph_capture(s, pointers)) {
+        fault_enter(s->command.sequence, 0, NULL, 0);
+        s->record.flags |= RECORD_FLAG_CAPTURE_FAILED;
+        return fail(s, RECORD_UNSUPPORTED, "solve() cannot be captured into a graph");
+    }
+    return guard_prepare(&s->guard, &s->command, &s->file, s->record.text, sizeof s->record.text) ||
+           fail(s, RECORD_SETUP_FAILED, "guard_prepare");
+}
+
 /* ---- cold ---- */
 
 static void cold(struct session *s)
@@ -202,12 +214,8 @@ static void cold(struct session *s)
     guard_pointers(&s->guard, 0, pointers, ranges);
     account_begin(ranges, c->param_count);
     fault_enter(c->sequence, 1, ranges, c->param_count);
-    if (graph && !graph_capture(s, pointers)) {
-        fault_enter(c->sequence, 0, NULL, 0);
-        r->flags |= RECORD_FLAG_CAPTURE_FAILED;
-        fail(s, RECORD_UNSUPPORTED, "solve() cannot be captured into a graph");
+    if (graph && !graph_ready(s, pointers))
         return;
-    }
     persisting_reset(s);
     if (!ok(s, s->lib.cudaDeviceSynchronize(), "cudaDeviceSynchronize before a sample"))
         return;

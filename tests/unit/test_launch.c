@@ -785,17 +785,54 @@ static void allocations_in_timed_calls_are_flagged(void **state)
     end(&b);
 }
 
-static void a_graph_needs_a_runtime_that_captures(void **state)
+static void graph_sample(struct bench *b, int exponent)
+{
+    const struct timing_request t = {.graph = true, .exponents = {exponent}, .limit_s = 20};
+
+    assert_int_equal(runner_time(b->runner, &b->casedef, &b->file, &t, &b->reply, &b->d),
+                     STATUS_OK);
+}
+
+/* Captured once; the replays see new contents in the same buffers. Halves, as this one copies. */
+static void a_graph_is_replayed_on_new_contents(void **state)
 {
     struct bench b = {0};
-    const struct timing_request t = {.graph = true, .limit_s = 20};
+
+    (void)state;
+    begin(&b, "copy_on_stream", N);
+    for (int exponent = 0; exponent < 3; exponent++) {
+        graph_sample(&b, exponent);
+        assert_clean(&b);
+        assert_int_equal(wrong_elements(&b, b.reply.out[1], exponent - 1), 0);
+        assert_int_equal(b.reply.record.flags, RECORD_FLAG_NO_KIT);
+    }
+    end(&b);
+}
+
+/* It does nothing that a stream would hold: the graph is empty and the output stays unwritten. */
+static void work_outside_a_stream_does_not_get_into_a_graph(void **state)
+{
+    struct bench b = {0};
 
     (void)state;
     begin(&b, "correct", N);
-    assert_int_equal(runner_time(b.runner, &b.casedef, &b.file, &t, &b.reply, &b.d), STATUS_OK);
-    assert_int_equal(b.reply.end, CALL_DONE);
-    assert_int_equal(b.reply.record.status, RECORD_UNSUPPORTED);
-    assert_int_equal(b.reply.record.flags, RECORD_FLAG_CAPTURE_FAILED);
+    graph_sample(&b, 0);
+    assert_done(&b);
+    assert_int_equal(wrong_elements(&b, b.reply.out[1], 0), N);
+    end(&b);
+}
+
+static void a_stale_graph_writes_to_the_first_buffers_only(void **state)
+{
+    struct bench b = {0};
+
+    (void)state;
+    begin(&b, "stale_graph", N);
+    call(&b, (struct call_request){.letter = 'A'});
+    assert_int_equal(wrong_elements(&b, b.reply.out[1], -1), 0);
+    call(&b, (struct call_request){.letter = 'B', .address_set = 1, .poison_kind = 1});
+    assert_done(&b);
+    assert_int_equal(bits_of(b.reply.out[1], 0), 0x7f61a5a5u);
     end(&b);
 }
 
@@ -1065,7 +1102,9 @@ int main(void)
         cmocka_unit_test(a_cold_sample_is_checked_like_a_call),
         cmocka_unit_test(a_hot_batch_hands_over_every_output),
         cmocka_unit_test(allocations_in_timed_calls_are_flagged),
-        cmocka_unit_test(a_graph_needs_a_runtime_that_captures),
+        cmocka_unit_test(a_graph_is_replayed_on_new_contents),
+        cmocka_unit_test(work_outside_a_stream_does_not_get_into_a_graph),
+        cmocka_unit_test(a_stale_graph_writes_to_the_first_buffers_only),
         cmocka_unit_test(large_inputs_are_made_on_the_device),
         cmocka_unit_test(changed_inputs_are_found_on_the_device),
         cmocka_unit_test(cold_samples_run_behind_a_flush),
