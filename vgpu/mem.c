@@ -17,7 +17,7 @@
 /* What uninitialised device memory holds, little-endian words: a NaN as f32, f64 and bf16. */
 static const unsigned char POISON[4] = {0xa5, 0xa5, 0xe5, 0x7f};
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, SECTOR = 32 };
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -121,7 +121,7 @@ struct alloc *mem_alloc(struct space *s, uint64_t size, enum alloc_kind kind)
                         .kind = kind,
                         .live = true};
     if (s->init_bits && !starts_initialised(kind)) {
-        a->init = calloc(1, size / 8 + 1);
+        a->init = calloc(1, size / 8 + BITMAP_SLACK);
         if (!a->init)
             goto fail;
     }
@@ -161,12 +161,24 @@ struct alloc *mem_adopt_host(struct space *s, void *host, uint64_t size, enum al
     return a;
 }
 
+static uint64_t count_touched(struct alloc *a)
+{
+    uint64_t count = 0;
+
+    if (!a->touched)
+        return 0;
+    for (uint64_t i = 0; i < a->size / SECTOR / 8 + BITMAP_SLACK; i++)
+        count += (unsigned)__builtin_popcount(a->touched[i]);
+    free(a->touched);
+    a->touched = NULL;
+    return count;
+}
+
 void mem_free(struct space *s, struct alloc *a, uint64_t launch)
 {
     a->live = false;
     a->freed_launch = launch;
-    free(a->touched);
-    a->touched = NULL;
+    s->touched_freed += count_touched(a);
     if (a->addr < GLOBAL_BASE || a->addr >= GLOBAL_BASE + GLOBAL_SPAN) {
         /* Host memory may be handed out again by malloc: forget it. */
         size_t at = 0;
@@ -186,6 +198,23 @@ void mem_free(struct space *s, struct alloc *a, uint64_t launch)
     const uint64_t end = (a->addr - GLOBAL_BASE + a->size) / PAGE * PAGE;
     if (end > first)
         madvise(s->storage + first, end - first, MADV_DONTNEED);
+}
+
+bool mem_revive(struct space *s, struct alloc *a)
+{
+    if (s->live_bytes + a->size > s->limit_bytes)
+        return false;
+    if (s->init_bits) {
+        a->init = calloc(1, a->size / 8 + 1);
+        if (!a->init)
+            return false;
+    }
+    a->live = true;
+    s->live_bytes += a->size;
+    if (s->live_bytes > s->peak_bytes)
+        s->peak_bytes = s->live_bytes;
+    fill_poison(a->host, a->size);
+    return true;
 }
 
 /* Index of the last entry with addr <= address, or count when there is none. */
@@ -246,10 +275,52 @@ unsigned char *mem_host(const struct space *s, uint64_t address, uint64_t n, str
     return a->host + (address - a->addr);
 }
 
+unsigned char *mem_host_refill(const struct space *s, uint64_t address, uint64_t n,
+                               struct mem_hint *h)
+{
+    struct alloc *a = NULL;
+    unsigned char *host = mem_host(s, address, n, &a);
+
+    if (host)
+        *h = (struct mem_hint){.alloc = a, .addr = a->addr, .size = a->size, .host = a->host};
+    return host;
+}
+
+void mem_touch(struct alloc *a, uint64_t address, uint64_t n)
+{
+    if (!a->touched) {
+        /* Pinned memory need not start at a sector: one more at either end. */
+        a->touched = calloc(1, a->size / SECTOR / 8 + BITMAP_SLACK);
+        if (!a->touched)
+            return; /* the count is short; nothing else depends on it */
+    }
+    const uint64_t base = a->addr / SECTOR, first = address / SECTOR - base;
+    const uint64_t last = (address + n - 1) / SECTOR - base;
+    for (uint64_t sector = first; sector <= last; sector++)
+        a->touched[sector / 8] |= (unsigned char)(1u << sector % 8);
+}
+
+uint64_t mem_touched_sectors(struct space *s)
+{
+    uint64_t count = s->touched_freed;
+
+    s->touched_freed = 0;
+    for (size_t i = 0; i < s->alloc_count; i++)
+        count += count_touched(s->allocs[i]);
+    for (size_t i = 0; i < s->host_count; i++)
+        count += count_touched(s->hosts[i]);
+    return count;
+}
+
 void mem_mark_init(struct alloc *a, uint64_t offset, uint64_t n)
 {
     if (!a->init || n == 0)
         return;
+    if (offset == 0 && n == a->size) { /* all of it: nothing to look up from now on */
+        free(a->init);
+        a->init = NULL;
+        return;
+    }
     uint64_t bit = offset;
     const uint64_t end = offset + n;
     while (bit < end && bit % 8 != 0) {

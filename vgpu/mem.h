@@ -13,6 +13,7 @@
 #define GLOBAL_SPAN 0x004000000000ull  /* 256 GiB of addresses */
 #define SHARED_WINDOW 0x720000000000ull /* generic window of shared memory: + rank<<24 + shared address */
 #define LOCAL_WINDOW 0x721000000000ull  /* generic window of local memory */
+#define WINDOW_SPAN 0x001000000000ull   /* bytes of each window */
 #define SHARED_BASE 1024u               /* first usable shared address: sm_90 reserves 1 KiB per block */
 #define ALLOC_ALIGN 256u
 #define RED_ZONE 256u
@@ -36,6 +37,7 @@ struct space {
     uint64_t next;                /* next free device address */
     uint64_t live_bytes, peak_bytes, limit_bytes;
     uint64_t ordinals;
+    uint64_t touched_freed;       /* sectors touched in this launch of allocations freed since */
     bool init_bits;               /* keep initialised bits */
 };
 
@@ -46,10 +48,36 @@ struct alloc *mem_alloc(struct space *s, uint64_t size, enum alloc_kind kind);
 /* Registers host memory at its own address. */
 struct alloc *mem_adopt_host(struct space *s, void *host, uint64_t size, enum alloc_kind kind);
 void mem_free(struct space *s, struct alloc *a, uint64_t launch);    /* quarantined: storage returned, entry kept */
+/* A freed device allocation lives again at its address, with fresh content (graphs that allocate, replayed). False: limit reached. */
+bool mem_revive(struct space *s, struct alloc *a);
 /* The allocation that holds addr (live or freed), or the nearest one for messages when none holds it (*inside false). */
 struct alloc *mem_find(const struct space *s, uint64_t addr, bool *inside);
 /* Host pointer of [addr, addr+n) when it lies inside one live allocation, else NULL. `hint` (may be NULL) caches the last hit. */
 unsigned char *mem_host(const struct space *s, uint64_t addr, uint64_t n, struct alloc **hint);
+/* The last range an instruction hit, so that the next access compares two numbers. */
+struct mem_hint {
+    struct alloc *alloc;          /* NULL: empty */
+    uint64_t addr, size;          /* of alloc */
+    unsigned char *host;
+};
+enum { MEM_HINTS = 64 };          /* per launch, indexed by pc */
+/* Host pointer of [addr, addr+n) inside one live allocation, else NULL; keeps the allocation in *h. */
+static inline unsigned char *mem_host_hint(const struct space *s, uint64_t addr, uint64_t n, struct mem_hint *h);
+unsigned char *mem_host_refill(const struct space *s, uint64_t addr, uint64_t n, struct mem_hint *h);
+static inline unsigned char *mem_host_hint(const struct space *s, uint64_t addr, uint64_t n, struct mem_hint *h)
+{
+    const uint64_t offset = addr - h->addr;
+
+    if (h->alloc && offset <= h->size && n <= h->size - offset && h->alloc->live)
+        return h->host + offset;
+    return mem_host_refill(s, addr, n, h);
+}
+/* Bitmaps (initialised bytes, touched sectors) have this many bytes behind the last one, so that whole words may be read. */
+enum { BITMAP_SLACK = 16 };
+/* Records the sectors of [addr, addr+n) as touched; n > 0, inside the allocation. */
+void mem_touch(struct alloc *a, uint64_t addr, uint64_t n);
+/* Number of sectors touched since the last call, over all allocations; forgets them. */
+uint64_t mem_touched_sectors(struct space *s);
 void mem_mark_init(struct alloc *a, uint64_t offset, uint64_t n);
 bool mem_is_init(const struct alloc *a, uint64_t offset, uint64_t n, uint64_t *first_bad);
 void mem_copy_init(struct alloc *dst, uint64_t dst_off, const struct alloc *src, uint64_t src_off, uint64_t n);
