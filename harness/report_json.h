@@ -1,0 +1,19 @@
+/*
+ * report_json.h - results as JSON, the form of docs/results.schema.json.
+ * store.c reads it back. Invariant: the text is strict JSON: numbers that JSON does not know are
+ * strings with their bits, texts are valid UTF-8 without control characters.
+ */
+#ifndef HARNESS_REPORT_JSON_H
+#define HARNESS_REPORT_JSON_H
+
+#include "results.h"
+#include "textbuf.h"
+
+/* Appends the whole document. */
+void report_json(struct textbuf *out, const struct results *r);
+/* Appends `text` as a JSON string. */
+void report_json_string(struct textbuf *out, const char *text);
+/* Appends a number; "nan:7ff8000000000000" (a string) where it is not finite. */
+void report_json_number(struct textbuf *out, double x);
+
+#endif
