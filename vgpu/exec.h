@@ -17,13 +17,14 @@ enum op_id {
 #undef X
     OP_COUNT
 };
-/* The handler for this machine's instruction set. */
+/* The handler for this machine's instruction set; NULL for an id without one. */
 op_fn *exec_op(enum op_id id);
+/* Levels: 0 base, 1 x86-64-v3, 2 x86-64-v4; -1: the best this machine has. */
+op_fn *exec_op_at(enum op_id id, int level);
 const char *exec_op_name(enum op_id id);
-/* "base", "v3" or "v4": what exec_op() picks from. VGPU_FORCE_ISA in the environment of ptxrun lowers it for tests. */
 const char *exec_isa_name(void);
-/* Tests: 0 base, 3, 4: use at most this level; -1 back to the machine's own. Not thread safe; call before lowering. */
-void exec_force_isa(int level);
+/* The highest level to use: from the environment variable WARPJUDGE_VGPU_ISA (base, v3, v4; for tests), else -1. */
+int exec_isa_limit(void);
 
 #ifndef VGPU_ISA
 #define VGPU_ISA base
@@ -122,6 +123,21 @@ typedef double lane_f64 __attribute__((may_alias));
 enum compare { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_EQU, CMP_NEU, CMP_LTU, CMP_LEU, CMP_GTU, CMP_GEU, CMP_NUM, CMP_NAN };
 /* Boolean operator of setp and set (insn.rnd). */
 enum bool_op { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR };
+/* insn.op (or insn.e for atomics) of handlers with several modes. */
+enum atom_op { ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS };
+enum shfl_mode { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
+enum vote_mode { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+enum bar_kind { BAR_SYNC, BAR_ARRIVE, BAR_AND, BAR_OR, BAR_POPC };
+enum mbar_kind {
+    MBAR_INIT, MBAR_INVAL, MBAR_ARRIVE, MBAR_ARRIVE_NOCOMPLETE, MBAR_ARRIVE_EXPECT, MBAR_ARRIVE_DROP, MBAR_EXPECT, MBAR_COMPLETE, MBAR_TEST,
+    MBAR_TEST_PARITY, MBAR_CP_ARRIVE
+};
+enum matrix_move { MATRIX_LD, MATRIX_ST, MATRIX_LOAD_A, MATRIX_LOAD_B, MATRIX_LOAD_C, MATRIX_STORE_D };
+
+#define ROUND_MODE_ZERO 1u /* enum rounding of ieee.h, as modifiers choose it */
+#define ROUND_MODE_DOWN 2u
+#define ROUND_MODE_UP 3u
+#define ROUND_MODE_AWAY 4u
 /* insn.rnd of the general float handlers: rounding in the low 3 bits, then flags. */
 #define FLOAT_ROUND 7u
 #define FLOAT_FTZ 8u
@@ -136,12 +152,21 @@ enum warp_event {
     EVENT_NONE = 0,
     EVENT_REGROUP = 1,  /* groups were made, parked or ended: pick again */
     EVENT_STOP = 2,     /* the launch ends (grid.error) */
-    EVENT_YIELD = 4     /* end the warp's turn after this instruction */
+    EVENT_YIELD = 4,    /* end the warp's turn after this instruction */
+    EVENT_SPIN = 8,     /* the turn ended because a spin branch was taken */
+    EVENT_PARKED = 16   /* the running group was parked in place: its entry is up to date */
 };
+/* The interpreter loop, one per instruction set: runs the current group until an event, a pc whose rank is `limit` or more, or `slice`
+ * instructions. Leaves the next pc in w->pc and returns the number of instructions. */
+typedef uint32_t loop_fn(struct warp *w, uint32_t limit, uint32_t slice);
+enum loop_kind { LOOP_PLAIN, LOOP_COUNTED, LOOP_PER_INSN, LOOP_COUNT };
+loop_fn *exec_loop(enum loop_kind kind);
 /* Runs the warp until every group is parked or done, its turn ends or the launch stops. Returns warp instructions executed. */
 uint32_t exec_warp(struct warp *w, uint32_t quantum);
-/* A new group for lanes taken out of the running one. Never fails: there are at most 32. */
+/* Takes lanes out of the running group into one of their own; they stay in the running frame. lanes must not be all active ones. */
 struct group *exec_split(struct warp *w, uint32_t lanes, uint32_t pc, enum group_state state);
+/* Parks lanes of the running group at the current instruction. */
+void exec_park(struct warp *w, uint32_t lanes, enum group_state state, uint64_t key);
 /* Ends lanes (exit, or ret of the entry); releases parked operations and barriers that only waited for them. */
 void exec_exit_lanes(struct warp *w, uint32_t lanes);
 /* Makes g's frame the one that w->regs and w->preds show. */
@@ -158,10 +183,17 @@ void sync_check_block(struct block *b);
 unsigned sync_report_stuck(struct block *b);
 
 /* ---- exec_call.c ---- */
-void call_return(struct warp *w, uint32_t lanes);
+/* Constants and special registers of a fresh frame. */
+void call_fill_frame(struct warp *w, struct frame *frame);
+/* Lanes leave all frames (exit); frames without lanes are recycled. */
+void call_leave_frames(struct warp *w, uint32_t lanes);
 void call_free_frames(struct warp *w);
 /* Formats and empties the device printf buffer to stdout. */
 void call_flush_printf(struct vgpu_device *device);
+
+/* ---- exec_mma.c ---- */
+/* Why the matrix instruction with this shape, these types and fragment sizes is not executed; NULL when it is. */
+const char *mma_refusal(const struct insn *in, const uint32_t *extras);
 
 /* ---- exec_async.c ---- */
 /* Delivers what lanes have in flight (thread exit, or the option of early delivery). */

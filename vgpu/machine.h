@@ -72,8 +72,7 @@ struct block {
 struct vgpu_device;
 /* What the loop counts; sched_run() turns it into struct counts. */
 struct tally {
-    uint64_t classes[INSN_CLASS_COUNT];
-    uint64_t lane_inst, lane_inst_on;
+    struct { uint64_t count, active, on; } classes[INSN_CLASS_COUNT]; /* instructions, active lanes, lanes whose guard was true */
     uint64_t lanes[TALLY_COUNT];
 };
 struct grid {                     /* one launch */
@@ -95,7 +94,10 @@ struct grid {                     /* one launch */
     struct counts counts;         /* counters.h */
     struct tally tally;
     struct insn_counts *per_insn; /* on request: one per instruction of the entry */
+    struct mem_hint hints[MEM_HINTS]; /* last allocation hit, by pc */
+    struct shared_shadow *unused_shadows; /* of blocks that have ended: shadow.c */
     struct vg_arena arena;
+    uint32_t (*loop)(struct warp *w, uint32_t limit, uint32_t slice); /* exec.h: loop_fn */
     uint64_t workspace;           /* device address of the cooperative workspace (%envreg1:2), 0 = none */
     uint64_t param_address;       /* device address of a copy of the parameter block, when the program takes its address */
     struct block *resident; uint32_t resident_count; uint64_t next_block;
@@ -108,6 +110,9 @@ struct vgpu_options {
     int fd;                       /* findings, -1 = stderr text */
     const char *names[16]; unsigned name_count;
 };
+#define VGPU_HEAP_BYTES (8ull << 20)
+#define VGPU_PRINTF_BYTES (1u << 20)
+#define VGPU_DEFAULT_BUDGET 2000000000ull /* warp instructions a launch */
 struct vgpu_device {
     struct space space;           /* mem.h: global address map */
     struct vgpu_options options;
@@ -117,7 +122,7 @@ struct vgpu_device {
     uint64_t launch_count;
     uint64_t clock;
     unsigned char *printf_buffer; size_t printf_used;
-    struct device_heap *heap;     /* device malloc: exec_call.c */
+    uint64_t heap_used;           /* bytes of device malloc in use, of VGPU_HEAP_BYTES */
 };
 
 /* Runs a whole launch on the calling thread. Returns the CUDA error code of the kernel (0 fine, 700 illegal address, 710 assert, 716 misaligned,
@@ -131,6 +136,8 @@ uint32_t sched_occupancy(const struct program *p, uint32_t threads, uint32_t dyn
 void exec_fault(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane, uint64_t address, uint32_t width, uint32_t lanes);
 /* The same for findings that do not end the launch (races, synccheck): reported with a detail text, execution goes on. */
 void exec_finding(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane, const char *detail);
+/* exec_fault with a text of its own (device assertion, deadlock). */
+void exec_fault_text(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane, const char *detail);
 /* The ptx_inst of a decoded instruction of the warp's running function. */
 const struct ptx_inst *exec_tree(const struct warp *w, const struct insn *in);
 /* Block coordinates, thread coordinates, warp and lane of a lane. */

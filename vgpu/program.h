@@ -18,6 +18,7 @@ enum insn_class {
     INSN_LD_GLOBAL, INSN_LD_SHARED, INSN_LD_LOCAL, INSN_LD_CONST, INSN_LD_PARAM, INSN_LD_GENERIC,
     INSN_ST_GLOBAL, INSN_ST_SHARED, INSN_ST_LOCAL, INSN_ST_PARAM, INSN_ST_GENERIC,
     INSN_ATOM_GLOBAL, INSN_ATOM_SHARED, INSN_ATOM_GENERIC, INSN_SHUFFLE, INSN_BARRIER, INSN_FENCE, INSN_TENSOR, INSN_ASYNC, INSN_SERVICE,
+    INSN_BRANCH_IF, /* conditional branches */
     INSN_HIDDEN, /* moves that lowering adds: executed, not counted */
     INSN_CLASS_COUNT
 };
@@ -65,8 +66,10 @@ struct insn {
     uint32_t rank;               /* order in which groups of a warp run: lowest first, blocks in topological order (flow.c) */
     uint32_t tree;               /* index of the ptx_inst: text, line, .loc */
 };
-struct slot_fill { uint32_t offset; uint8_t size; uint64_t bits; };   /* constant pool: broadcast to all lanes at warp start */
-struct special_fill { uint32_t offset; enum ptx_special special; };    /* special registers that do not change during a launch */
+/* Slots broadcast to all lanes when a frame starts: constants; bits + start of dynamic shared memory; bits + local memory of the frame. */
+enum slot_fill_kind { FILL_CONSTANT, FILL_DYNAMIC_SHARED, FILL_LOCAL_BASE };
+struct slot_fill { uint32_t offset; uint8_t size, kind; uint64_t bits; };
+struct special_fill { uint32_t offset, size; enum ptx_special special; };    /* special registers that do not change during a launch */
 /* A formal parameter or return value of a device function: an area of `size` bytes per lane (stride below), or of an entry: its offset. */
 struct param_area { uint32_t offset, size, stride; };
 struct program {
@@ -90,5 +93,8 @@ struct program {
 /* Lowers `f` (and what it calls). NULL with a message in err when a reachable instruction is refused or memory runs out.
  * Module variables must have their device addresses (ptx_var.offset) before: see image.h. */
 struct program *lower_function(struct ptx_func *f, char *err, size_t err_size);
+/* The function that an address made by lowering (mov of a function name, initialisers) stands for; NULL when it is none of m. */
+struct ptx_func *lower_find_function(struct ptx_module *m, uint64_t address);
+uint64_t lower_function_address(const struct ptx_func *f);
 
 #endif
