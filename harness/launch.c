@@ -565,7 +565,7 @@ static void await(struct runner *r, double first_s, double limit_s, bool with_fa
             reply->record = m.record;
             reply->wall_s = now - call_begin;
             r->facts = m.facts;
-            drain_all(r, FINDINGS_CAP * 2); /* findings precede the record */
+            drain_all(r, (size_t)FINDINGS_CAP * 2); /* findings precede the record */
             return;
         }
         if (a == ARRIVED_END || ended) {
@@ -598,7 +598,7 @@ static void await(struct runner *r, double first_s, double limit_s, bool with_fa
         wait_for_news(r, until, socket_open);
     }
     reply->wall_s = proc_now_s() - call_begin;
-    drain_all(r, FINDINGS_CAP * 2);
+    drain_all(r, (size_t)FINDINGS_CAP * 2);
 }
 
 /* ---- commands ---- */

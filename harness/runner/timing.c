@@ -216,6 +216,7 @@ static void cold(struct session *s)
     fault_enter(c->sequence, 1, ranges, c->param_count);
     if (graph && !graph_ready(s, pointers))
         return;
+    account_begin(ranges, c->param_count); /* what a capture asked for belongs to no sample */
     persisting_reset(s);
     if (!ok(s, s->lib.cudaDeviceSynchronize(), "cudaDeviceSynchronize before a sample"))
         return;
@@ -354,7 +355,7 @@ static void hot(struct session *s)
 {
     struct command *c = &s->command;
     struct command second;
-    unsigned char *base[RECORD_MAX_PARAMS];
+    unsigned char *base[RECORD_MAX_PARAMS] = {0};
     void *sets[2][RECORD_MAX_PARAMS], *pointers[RECORD_MAX_PARAMS];
     struct fault_range ranges[RECORD_MAX_PARAMS];
     const unsigned late =

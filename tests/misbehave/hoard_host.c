@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static char *volatile last; /* a compiler may drop memory that nobody can see */
+
 void solve(const float *input, float *output, int n)
 {
     double_all(input, output, n);
@@ -12,6 +14,7 @@ void solve(const float *input, float *output, int n)
         char *block = malloc(8 << 20);
         if (block != NULL)
             memset(block, 1, 8 << 20);
+        last = block;
         usleep(1000);
     }
 }

@@ -99,7 +99,7 @@ static void sealed_nonsense_is_refused(void **state)
     assert_string_equal(record_check(&r, sizeof r, 1, 1, NULL, 0),
                         "a record with an unknown status");
     r.error_class = 0;
-    r.event_us = NAN;
+    r.event_us = (double)NAN;
     record_seal(&r, 1, 1, NULL, 0);
     assert_string_equal(record_check(&r, sizeof r, 1, 1, NULL, 0),
                         "a record with an impossible time");
@@ -132,7 +132,7 @@ static void facts_are_made_finite(void **state)
     (void)state;
     memset(&in, 0, sizeof in);
     memset(in.name, 'n', sizeof in.name);
-    in.clock_mhz = INFINITY;
+    in.clock_mhz = (double)INFINITY;
     in.read_tbs = -3;
     in.e0_us = 2.5;
     in.is_virtual = 7;
