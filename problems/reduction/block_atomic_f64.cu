@@ -1,4 +1,4 @@
-// @idea   one launch: as single_pass, but one atomicAdd of a double per block and a last-block ticket
+// @idea   one launch, one atomicAdd of a double per block, a ticket tells the last block
 // @source own
 // @expect AC
 // @tune   LOADS 8 4

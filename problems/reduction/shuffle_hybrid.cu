@@ -1,5 +1,4 @@
-// @idea   grid-stride loads, warp shuffles, one shared slot per warp, second kernel for the
-// partials
+// @idea   grid-stride loads, warp shuffles, one shared slot per warp, a second kernel
 // @source note 003 section 4
 // @expect AC
 // Bytes: 4N read, 16 KB of partials written and read. Floor: 2.7 us + 4N / 4.62 TB/s = 6.3 us at
