@@ -20,6 +20,17 @@ struct runner_config backend_runner(const struct backend_choice *b, const struct
                                   .load_limit_s = LOAD_LIMIT_S};
 }
 
+/* What the driver's errors mean to somebody without a GPU. */
+static const char *plain_words(enum backend kind, const char *text)
+{
+    if (kind == BACKEND_GPU && strstr(text, "cudaErrorNoDevice") != NULL)
+        return "there is no NVIDIA GPU here (cudaErrorNoDevice)";
+    if (kind == BACKEND_GPU && strstr(text, "cudaErrorInsufficientDriver") != NULL)
+        return "there is no NVIDIA driver here, or it is older than the CUDA toolkit "
+               "(cudaErrorInsufficientDriver)";
+    return text;
+}
+
 /* Probes one kind; false: *why says what is missing. */
 static bool try_kind(struct backend_choice *out, struct arena *a, const struct config *cfg,
                      enum backend kind, const char **why)
@@ -49,7 +60,7 @@ static bool try_kind(struct backend_choice *out, struct arena *a, const struct c
         return false;
     rc = backend_runner(out, cfg);
     if (runner_probe(&rc, &out->facts, &d) != STATUS_OK) {
-        *why = arena_strdup(a, d.text);
+        *why = arena_strdup(a, plain_words(kind, d.text));
         return false;
     }
     out->arch = kind == BACKEND_GPU ? arena_strdup(a, out->facts.arch) : "90a";

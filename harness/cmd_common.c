@@ -187,8 +187,8 @@ static enum status refuse_long(const struct cmd_syntax *s, const char *word, siz
     (void)snprintf(given, sizeof given, "%.*s", (int)(len < 60 ? len : 60), word);
     near = diag_nearest(given, names, n);
     if (near != NULL)
-        return diag_set(d, STATUS_USAGE, "judge %s: unknown option '--%s'; did you mean '--%s'?",
-                        s->name, given, near);
+        return diag_set(d, STATUS_USAGE, "unknown option '--%s' of judge %s; did you mean '--%s'?",
+                        given, s->name, near);
     return diag_set(d, STATUS_USAGE, "judge %s: unknown option '--%s'; see judge %s --help",
                     s->name, given, s->name);
 }

@@ -61,10 +61,10 @@ static unsigned cases_with(const struct problem *p, const char *tag)
 
 static void problem_line(struct textbuf *b, const struct problem *p, unsigned solutions)
 {
-    textbuf_printf(b,
-                   "%-16s %-34s %3u cases (%u site, %u edge, %u stress, %u perf), %u solutions\n",
-                   p->name, p->title, p->case_count, cases_with(p, "site"), cases_with(p, "edge"),
-                   cases_with(p, "stress"), cases_with(p, "perf"), solutions);
+    textbuf_printf(b, "%-16s %s\n", p->name, p->title);
+    textbuf_printf(b, "%17s%u solutions; %u cases (%u site, %u edge, %u stress, %u perf)\n", "",
+                   solutions, p->case_count, cases_with(p, "site"), cases_with(p, "edge"),
+                   cases_with(p, "stress"), cases_with(p, "perf"));
 }
 
 static void list_problem(struct textbuf *b, const struct problem *p, const struct solution *list,

@@ -370,9 +370,9 @@ enum status cmd_show(struct judge *j, int argc, char **argv, int *exit_code, str
         return diag_set(d, STATUS_USAGE,
                         "%s/%s has no stored outcome yet: judge run it first, or name a --case",
                         targets[0].problem->name, targets[0].solutions[0]->name);
-    if (stored->first_failed != NULL)
+    if (results_decisive(stored) != NULL)
         return show_case(j, &common, &v, targets[0].problem, targets[0].solutions[0], &backend,
-                         stored->first_failed->casedef->name, d);
+                         results_decisive(stored)->casedef->name, d);
     report_text_solution(&b, &j->term, stored, (unsigned)strlen(stored->solution->name), true);
     st = cmd_print(&b, d);
     textbuf_fini(&b);

@@ -89,8 +89,8 @@ static void read_end(struct arena *a, const struct reply_context *rc,
         return;
     case CALL_EXITED:
         complain(v, VERDICT_RE,
-                 arena_printf(a, "solution ended the process (exit code %d)%s%s", reply->exit_code,
-                              reply->text[0] != '\0' ? ": " : "", reply->text));
+                 reply->text[0] != '\0' ? arena_strdup(a, reply->text)
+                                        : "solution ended the process");
         break;
     case CALL_SIGNALLED:
         complain(v, VERDICT_RE,
@@ -99,7 +99,9 @@ static void read_end(struct arena *a, const struct reply_context *rc,
         v->device_suspect = true;
         break;
     case CALL_TIMEOUT:
-        complain(v, VERDICT_TLE, arena_printf(a, "no end within %g s", rc->limit_s));
+        complain(v, VERDICT_TLE,
+                 reply->text[0] != '\0' ? arena_strdup(a, reply->text)
+                                        : arena_printf(a, "no answer within %g s", rc->limit_s));
         v->device_suspect = true;
         break;
     case CALL_HOST_MEMORY:

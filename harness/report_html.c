@@ -259,7 +259,7 @@ static void counts_table(struct textbuf *b, const struct results *r, const char 
 
 static void details(struct textbuf *b, const struct solution_result *s)
 {
-    const struct case_result *f = s->first_failed;
+    const struct case_result *f = results_decisive(s);
 
     textbuf_puts(b, "<details><summary>");
     escaped(b, s->solution->name);

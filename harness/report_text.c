@@ -154,7 +154,7 @@ static void warning_lines(struct textbuf *b, const struct case_result *c)
 
 static void failure_lines(struct textbuf *b, const struct solution_result *r)
 {
-    const struct case_result *f = r->first_failed;
+    const struct case_result *f = results_decisive(r);
 
     if (r->verdict == VERDICT_CE) {
         compile_log(b, r->object.log, CE_LINES);
@@ -172,7 +172,7 @@ static void failure_lines(struct textbuf *b, const struct solution_result *r)
 
 static void next_step(struct textbuf *b, const struct solution_result *r)
 {
-    const struct case_result *f = r->first_failed;
+    const struct case_result *f = results_decisive(r);
 
     if (f == NULL || r->as_expected)
         return;
@@ -188,7 +188,7 @@ static void next_step(struct textbuf *b, const struct solution_result *r)
 /* What follows the numbers on a solution's first line. */
 static void headline(struct textbuf *b, const struct solution_result *r, unsigned indent)
 {
-    const struct case_result *f = r->first_failed;
+    const struct case_result *f = results_decisive(r);
     struct textbuf line = TEXTBUF_EMPTY;
 
     if (f != NULL) {

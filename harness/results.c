@@ -80,3 +80,11 @@ void results_conclude(struct solution_result *r, enum verdict at_solution)
     r->as_expected =
         r->verdict == VERDICT_SK || verdict_matches(&r->solution->expect, r->verdict, failed);
 }
+
+const struct case_result *results_decisive(const struct solution_result *r)
+{
+    for (unsigned i = 0; i < r->case_count && r->first_failed != NULL; i++)
+        if (r->cases[i].verdict == r->verdict)
+            return &r->cases[i];
+    return r->first_failed;
+}

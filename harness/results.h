@@ -104,5 +104,8 @@ void results_init_solution(struct solution_result *out, const struct problem *p,
 /* Recomputes counts, verdicts, first_failed and as_expected from the cases; `floor` is a verdict
  * found at solution level (CE, SK, JE) or VERDICT_AC. */
 void results_conclude(struct solution_result *r, enum verdict at_solution);
+/* The case to show: the first that has the solution's verdict, else the first that failed. NULL
+ * where no case failed. */
+const struct case_result *results_decisive(const struct solution_result *r);
 
 #endif
