@@ -1,0 +1,723 @@
+/*
+ * exec_mem.c - loads and stores of whole warps: addresses, bounds once per warp where the lanes form a run, bytes to and from slots,
+ * initialised bits, race records, counts. What turns out irregular goes lane by lane; messages are made in lane_mem.c.
+ * Compiled once per instruction set. Invariant: no byte is touched before every lane of the instruction has passed its checks.
+ */
+#include "exec.h"
+#include "lane_mem.h"
+#include "shadow_hot.h"
+
+#include <string.h>
+
+typedef uint8_t lane_u8 __attribute__((may_alias));
+typedef uint16_t lane_u16 __attribute__((may_alias));
+typedef int8_t lane_s8 __attribute__((may_alias));
+typedef int16_t lane_s16 __attribute__((may_alias));
+
+enum { MAX_ACCESS = 32 /* bytes of one lane: .v8.b32, .v4.b64 */ };
+
+static inline unsigned bytes_of(const struct insn *in) { return (unsigned)in->width * in->vec; }
+static inline bool counting(const struct warp *w) { return w->grid->device->options.counters; }
+static inline struct mem_hint *hint_of(struct warp *w) { return &w->grid->hints[w->pc % MEM_HINTS]; }
+
+static inline const uint32_t *value_slots(const struct warp *w, const struct insn *in, const uint32_t *single)
+{
+    return in->vec == 1 ? single : w->frame->program->extras + in->extra;
+}
+
+/* The address of every lane, also of those that are off (garbage there, never used). */
+static inline void addresses(struct warp *w, const struct insn *in, uint64_t minus, uint64_t addr[WARP_LANES])
+{
+    const uint64_t plus = (uint64_t)in->imm - minus;
+
+    if (in->flags & INSN_FLAG_ADDR64) {
+        const lane_u64 *base = SLOT(lane_u64, w, in->a);
+        LANE_LOOP FOR_LANES { addr[lane] = base[lane] + plus; }
+    } else {
+        const lane_u32 *base = SLOT(lane_u32, w, in->a);
+        LANE_LOOP FOR_LANES { addr[lane] = base[lane] + plus; }
+    }
+}
+
+/* Lane l accesses addr[0] + l * bytes, aligned. */
+static inline bool is_run(const uint64_t addr[WARP_LANES], unsigned bytes)
+{
+    const uint64_t first = addr[0];
+    uint64_t differ = first & (bytes - 1);
+
+    LANE_LOOP FOR_LANES { differ |= addr[lane] ^ (first + (uint64_t)lane * bytes); }
+    return differ == 0;
+}
+
+/* ---- bytes and slots ---- */
+/* One element per lane from `from` + lane * step + at. */
+#define GATHER(T, S)                                                                                             \
+    do {                                                                                                         \
+        S *pd = SLOT(S, w, slot);                                                                                \
+        LANE_LOOP FOR_LANES                                                                                      \
+        {                                                                                                        \
+            T x;                                                                                                 \
+            memcpy(&x, from + lane * step, sizeof x);                                                            \
+            pd[lane] = (S)x;                                                                                     \
+        }                                                                                                        \
+    } while (0)
+static inline __attribute__((always_inline)) void gather_step(struct warp *w, uint32_t slot, unsigned width, bool sign, const unsigned char *from,
+                                                              unsigned step)
+{
+    switch (width) {
+    case 1:
+        if (sign) GATHER(int8_t, lane_s32);
+        else GATHER(uint8_t, lane_u32);
+        break;
+    case 2:
+        if (sign) GATHER(int16_t, lane_s32);
+        else GATHER(uint16_t, lane_u32);
+        break;
+    case 4: GATHER(uint32_t, lane_u32); break;
+    default: GATHER(uint64_t, lane_u64); break;
+    }
+}
+/* Full warp, lanes one after the other in memory. */
+static inline void gather_run(struct warp *w, const struct insn *in, const unsigned char *from)
+{
+    const uint32_t *slots = value_slots(w, in, &in->d);
+    const unsigned width = in->width;
+    const bool sign = (in->flags & INSN_FLAG_SIGNED) != 0;
+
+    if (in->vec == 1) {
+        if (slots[0] == ~0u) return;
+        if (width == 4) memcpy(SLOT(lane_u32, w, slots[0]), from, 4 * WARP_LANES);
+        else gather_step(w, slots[0], width, sign, from, width);
+        return;
+    }
+    for (unsigned i = 0; i < in->vec; i++) {
+        if (slots[i] == ~0u) continue;
+        const unsigned char *at = from + i * width;
+        if (width == 4 && in->vec == 4) gather_step(w, slots[i], 4, false, at, 16);
+        else if (width == 4 && in->vec == 2) gather_step(w, slots[i], 4, false, at, 8);
+        else if (width == 8 && in->vec == 2) gather_step(w, slots[i], 8, false, at, 16);
+        else gather_step(w, slots[i], width, sign, at, width * in->vec);
+    }
+}
+
+#define SCATTER(T, S)                                                                                            \
+    do {                                                                                                         \
+        const S *ps = SLOT(S, w, slot);                                                                          \
+        LANE_LOOP FOR_LANES                                                                                      \
+        {                                                                                                        \
+            const T x = (T)ps[lane];                                                                             \
+            memcpy(to + lane * step, &x, sizeof x);                                                              \
+        }                                                                                                        \
+    } while (0)
+static inline __attribute__((always_inline)) void scatter_step(struct warp *w, uint32_t slot, unsigned width, unsigned char *to, unsigned step)
+{
+    switch (width) {
+    case 1: SCATTER(uint8_t, lane_u32); break;
+    case 2: SCATTER(uint16_t, lane_u32); break;
+    case 4: SCATTER(uint32_t, lane_u32); break;
+    default: SCATTER(uint64_t, lane_u64); break;
+    }
+}
+/* The values of all lanes as they will lie in memory when the lanes form a run. */
+static inline void scatter_run(struct warp *w, const struct insn *in, unsigned char *to)
+{
+    const uint32_t *slots = value_slots(w, in, &in->b);
+    const unsigned width = in->width;
+
+    if (in->vec == 1) {
+        if (width == 4) memcpy(to, SLOT(lane_u32, w, slots[0]), 4 * WARP_LANES);
+        else scatter_step(w, slots[0], width, to, width);
+        return;
+    }
+    for (unsigned i = 0; i < in->vec; i++) {
+        unsigned char *at = to + i * width;
+        if (width == 4 && in->vec == 4) scatter_step(w, slots[i], 4, at, 16);
+        else if (width == 4 && in->vec == 2) scatter_step(w, slots[i], 4, at, 8);
+        else if (width == 8 && in->vec == 2) scatter_step(w, slots[i], 8, at, 16);
+        else scatter_step(w, slots[i], width, at, width * in->vec);
+    }
+}
+
+static inline void load_lane(struct warp *w, const struct insn *in, uint32_t lane, const unsigned char *from)
+{
+    const uint32_t *slots = value_slots(w, in, &in->d);
+    const bool sign = (in->flags & INSN_FLAG_SIGNED) != 0;
+
+    for (unsigned i = 0; i < in->vec; i++, from += in->width) {
+        if (slots[i] == ~0u) continue;
+        uint64_t x = 0;
+        switch (in->width) {
+        case 1: x = sign ? (uint64_t)(int64_t)(int8_t)*from : *from; break;
+        case 2: {
+            uint16_t h;
+            memcpy(&h, from, 2);
+            x = sign ? (uint64_t)(int64_t)(int16_t)h : h;
+            break;
+        }
+        case 4: {
+            uint32_t v;
+            memcpy(&v, from, 4);
+            x = v;
+            break;
+        }
+        default: memcpy(&x, from, 8); break;
+        }
+        if (in->width == 8) SLOT(lane_u64, w, slots[i])[lane] = x;
+        else SLOT(lane_u32, w, slots[i])[lane] = (uint32_t)x;
+    }
+}
+static inline void value_lane(struct warp *w, const struct insn *in, uint32_t lane, unsigned char *to)
+{
+    const uint32_t *slots = value_slots(w, in, &in->b);
+
+    for (unsigned i = 0; i < in->vec; i++, to += in->width) {
+        const uint64_t x = in->width == 8 ? SLOT(lane_u64, w, slots[i])[lane] : SLOT(lane_u32, w, slots[i])[lane];
+        memcpy(to, &x, in->width); /* little endian: the low bytes */
+    }
+}
+/* Stores one lane's bytes; tells whether memory changed. */
+static inline bool store_bytes(unsigned char *to, const unsigned char *from, unsigned bytes)
+{
+    if (memcmp(to, from, bytes) == 0) return false;
+    memcpy(to, from, bytes);
+    return true;
+}
+/* n is a multiple of 32. */
+static inline bool store_run(unsigned char *to, const unsigned char *from, unsigned n)
+{
+    uint64_t differ = 0;
+
+    for (unsigned i = 0; i < n; i += 8) {
+        uint64_t a, b;
+        memcpy(&a, to + i, 8);
+        memcpy(&b, from + i, 8);
+        differ |= a ^ b;
+        memcpy(to + i, &b, 8);
+    }
+    return differ != 0;
+}
+
+/* ---- bitmaps ---- */
+/* Are the n bits from `first` on all set? n is a multiple of 32. */
+static inline bool bits_set(const unsigned char *bits, uint64_t first, unsigned n)
+{
+    const unsigned char *p = bits + first / 8;
+    const unsigned shift = first % 8;
+    uint32_t all = UINT32_MAX;
+
+    for (unsigned i = 0; i < n; i += 32, p += 4) {
+        uint64_t x;
+        memcpy(&x, p, 8);
+        all &= (uint32_t)(x >> shift);
+    }
+    return all == UINT32_MAX;
+}
+static inline void bits_fill(unsigned char *bits, uint64_t first, unsigned n)
+{
+    unsigned char *p = bits + first / 8;
+    const unsigned shift = first % 8;
+
+    for (unsigned i = 0; i < n; i += 32, p += 4) {
+        uint64_t x;
+        memcpy(&x, p, 8);
+        x |= 0xffffffffull << shift;
+        memcpy(p, &x, 8);
+    }
+}
+/* touched: sectors first .. first + n - 1, n <= 33. */
+static inline void touch_run(struct alloc *a, uint64_t addr, unsigned n)
+{
+    if (!a->touched) {
+        mem_touch(a, addr, n);
+        return;
+    }
+    const uint64_t first = addr / 32 - a->addr / 32, last = (addr + n - 1) / 32 - a->addr / 32;
+    unsigned char *p = a->touched + first / 8;
+    uint64_t x;
+    memcpy(&x, p, 8);
+    x |= ((2ull << (last - first)) - 1) << first % 8;
+    memcpy(p, &x, 8);
+}
+
+/* ---- counters ---- */
+static inline struct insn_counts *each_of(struct warp *w)
+{
+    return w->grid->per_insn && w->frame->program == w->grid->program ? &w->grid->per_insn[w->pc] : NULL;
+}
+static inline void count_global(struct warp *w, unsigned sectors, uint64_t bytes, bool store)
+{
+    struct counts *c = &w->grid->counts;
+    struct insn_counts *each = each_of(w);
+
+    if (store) {
+        c->global_st_req++;
+        c->global_st_sector += sectors;
+        c->global_st_byte += bytes;
+    } else {
+        c->global_ld_req++;
+        c->global_ld_sector += sectors;
+        c->global_ld_byte += bytes;
+    }
+    if (each) {
+        each->requests++;
+        each->sectors += sectors;
+    }
+}
+static inline void count_shared(struct warp *w, unsigned waves, unsigned phases, bool store)
+{
+    struct counts *c = &w->grid->counts;
+    struct insn_counts *each = each_of(w);
+
+    if (store) {
+        c->shared_st_req++;
+        c->shared_st_wave += waves;
+    } else {
+        c->shared_ld_req++;
+        c->shared_ld_wave += waves;
+    }
+    c->shared_conflict += waves - phases;
+    if (each) {
+        each->requests++;
+        each->waves += waves;
+    }
+}
+
+/* ---- global ---- */
+static __attribute__((noinline)) void global_lanes(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], bool store)
+{
+    const unsigned bytes = bytes_of(in);
+    unsigned char *host[WARP_LANES];
+    struct mem_hint *h = hint_of(w);
+    uint64_t wrong = 0;
+    const uint64_t base = h->addr, limit = h->size >= bytes ? h->size - bytes : 0;
+    struct alloc *a = h->alloc && h->alloc->live && h->size >= bytes ? h->alloc : NULL;
+
+    if (a) {
+        LANE_LOOP FOR_LANES
+        {
+            const uint64_t off = (lanes >> lane & 1) != 0 ? addr[lane] - base : 0;
+            const uint64_t low = (lanes >> lane & 1) != 0 ? addr[lane] & (bytes - 1) : 0;
+            wrong |= (uint64_t)(off > limit) | low;
+        }
+    }
+    if (a && !wrong && !(store && a->kind == ALLOC_CONST_VAR)) {
+        FOR_EACH_LANE(lane, lanes) { host[lane] = h->host + (addr[lane] - base); }
+    } else {
+        const uint32_t first = (uint32_t)__builtin_ctz(lanes);
+        if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host)) return;
+        mem_host_hint(&w->grid->device->space, addr[first], bytes, h);
+        a = h->alloc && addr[first] - h->addr < h->size ? h->alloc : NULL;
+        FOR_EACH_LANE(lane, lanes)
+        {
+            if (a && (addr[lane] - h->addr >= h->size)) a = NULL; /* several allocations */
+        }
+    }
+    if (counting(w)) {
+        count_global(w, counters_sectors(addr, lanes, bytes), (uint64_t)bytes * (unsigned)__builtin_popcount(lanes), store);
+        FOR_EACH_LANE(lane, lanes)
+        {
+            bool inside;
+            struct alloc *of = a ? a : mem_find(&w->grid->device->space, addr[lane], &inside);
+            touch_run(of, addr[lane], bytes);
+        }
+    }
+    if (!store) {
+        if (w->grid->device->options.check_init && !(a && !a->init)) lane_uninit(w, in, addr, lanes, bytes);
+        FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, host[lane]); }
+        return;
+    }
+    bool changed = false;
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        const uint32_t lane = lane_turn(w, i);
+        if (!(lanes >> lane & 1)) continue;
+        unsigned char value[MAX_ACCESS];
+        value_lane(w, in, lane, value);
+        changed |= store_bytes(host[lane], value, bytes);
+        bool inside;
+        struct alloc *of = a ? a : mem_find(&w->grid->device->space, addr[lane], &inside);
+        mem_mark_init(of, addr[lane] - of->addr, bytes);
+    }
+    w->grid->memory_version += changed;
+}
+
+static inline void load_global(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES])
+{
+    const unsigned bytes = bytes_of(in), all = bytes * WARP_LANES;
+    struct mem_hint *h = hint_of(w);
+    const unsigned char *from;
+
+    if (lanes != FULL_MASK || !is_run(addr, bytes) || (from = mem_host_hint(&w->grid->device->space, addr[0], all, h)) == NULL) {
+        global_lanes(w, in, lanes, addr, false);
+        return;
+    }
+    if (h->alloc->init && !bits_set(h->alloc->init, addr[0] - h->addr, all)) lane_uninit(w, in, addr, lanes, bytes);
+    if (counting(w)) {
+        count_global(w, (unsigned)(((addr[0] & 31) + all + 31) / 32), all, false);
+        touch_run(h->alloc, addr[0], all);
+    }
+    gather_run(w, in, from);
+}
+
+static inline void store_global(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES])
+{
+    const unsigned bytes = bytes_of(in), all = bytes * WARP_LANES;
+    struct mem_hint *h = hint_of(w);
+    unsigned char *to;
+
+    if (lanes != FULL_MASK || !is_run(addr, bytes) || (to = mem_host_hint(&w->grid->device->space, addr[0], all, h)) == NULL ||
+        h->alloc->kind == ALLOC_CONST_VAR) {
+        global_lanes(w, in, lanes, addr, true);
+        return;
+    }
+    if (h->alloc->init) bits_fill(h->alloc->init, addr[0] - h->addr, all);
+    if (counting(w)) {
+        count_global(w, (unsigned)(((addr[0] & 31) + all + 31) / 32), all, true);
+        touch_run(h->alloc, addr[0], all);
+    }
+    unsigned char value[MAX_ACCESS * WARP_LANES];
+    scatter_run(w, in, value);
+    w->grid->memory_version += store_run(to, value, all);
+}
+
+/* ---- shared ---- */
+enum shape { SHAPE_ANY, SHAPE_RUN, SHAPE_ONE, SHAPE_HALVES };
+/* Full warp, 4-byte lanes: one run, one word, or two half warps that are each one of these (first, step). */
+struct halves { uint32_t first[2], step[2]; };
+static inline bool find_halves(const uint32_t off[WARP_LANES], struct halves *h)
+{
+    uint32_t differ = 0;
+    for (unsigned half = 0; half < 2; half++) {
+        const uint32_t *o = off + 16 * half, first = o[0], step = o[1] - first;
+        if (step != 0 && step != 4) return false;
+        for (unsigned i = 0; i < 16; i++) differ |= o[i] ^ (first + i * step);
+        h->first[half] = first;
+        h->step[half] = step;
+    }
+    return differ == 0;
+}
+
+/* Passes over the access when nothing is suspicious about it; else the careful way. */
+static inline __attribute__((always_inline)) void shadow_run(struct warp *w, const struct insn *in, const uint32_t off[WARP_LANES], uint32_t lanes,
+                                                             unsigned bytes, bool store, bool run, const struct halves *h, const unsigned char *values)
+{
+    struct shared_shadow *s = w->block->shadow;
+    const int order = in->rnd == ORDER_WEAK ? 0 : in->rnd == ORDER_VOLATILE ? SHADOW_VOLATILE : SHADOW_STRONG;
+
+    if (!s->exact && !order && bytes >= 4) {
+        const uint32_t site = shadow_site_of(s, w, in), warp = w->index;
+        const unsigned shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2, words = bytes / 4;
+        if (run && bytes <= 16) {
+            if (store ? shadow_run_write(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift, 0, shift)
+                      : shadow_run_read(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift, 0, shift))
+                return;
+        } else if (h && !store) {
+            for (unsigned half = 0; half < 2; half++) {
+                const uint32_t part = 0xffffu << (16 * half), k = h->first[half] / 4;
+                if (h->step[half] ? !shadow_run_read(s, warp, site, k, 16, 16 * half, 0) : !shadow_word_read(s, warp, site, k, part))
+                    shadow_access(w, in, off, part, bytes, SHADOW_READ);
+            }
+            return;
+        } else if (!store) {
+            uint32_t rest = 0;
+            FOR_EACH_LANE(lane, lanes)
+            {
+                for (unsigned i = 0; i < words; i++) {
+                    if (!shadow_word_read(s, warp, site, off[lane] / 4 + i, 1u << lane)) rest |= 1u << lane;
+                }
+            }
+            if (rest) shadow_access(w, in, off, rest, bytes, SHADOW_READ);
+            return;
+        }
+    }
+    if (!store) {
+        shadow_access(w, in, off, lanes, bytes, SHADOW_READ | order);
+        return;
+    }
+    unsigned char packed[MAX_ACCESS * WARP_LANES];
+    if (!values) {
+        FOR_EACH_LANE(lane, lanes) { value_lane(w, in, lane, packed + lane * bytes); }
+        values = packed;
+    }
+    shadow_store(w, in, off, lanes, bytes, SHADOW_WRITE | order, values);
+}
+
+/* off64[lane]: address less SHARED_BASE. */
+static inline void shared_access(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t off64[WARP_LANES], bool store)
+{
+    const unsigned bytes = bytes_of(in);
+    const uint64_t size = w->block->shared_size, limit = size >= bytes ? size - bytes : 0;
+    uint32_t off[WARP_LANES];
+    uint64_t wrong = 0;
+
+    if (lanes == FULL_MASK) {
+        LANE_LOOP FOR_LANES
+        {
+            wrong |= (uint64_t)(off64[lane] > limit) | (off64[lane] & (bytes - 1));
+            off[lane] = (uint32_t)off64[lane];
+        }
+    } else {
+        LANE_LOOP FOR_LANES
+        {
+            const uint64_t o = (lanes >> lane & 1) != 0 ? off64[lane] : 0;
+            wrong |= (uint64_t)(o > limit) | (o & (bytes - 1));
+            off[lane] = (uint32_t)o;
+        }
+    }
+    if (wrong || size < bytes) {
+        lane_shared_fault(w, in, off64, lanes, bytes);
+        return;
+    }
+    bool run = lanes == FULL_MASK;
+    struct halves halves, *h = NULL;
+    if (run) {
+        uint32_t differ = 0;
+        LANE_LOOP FOR_LANES { differ |= off[lane] ^ (off[0] + lane * bytes); }
+        run = differ == 0;
+        if (!run && bytes == 4 && find_halves(off, &halves)) h = &halves;
+    }
+    unsigned char *shared = w->block->shared;
+    if (counting(w)) {
+        unsigned phases, waves;
+        if (run) waves = phases = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4 * ((bytes + 15) / 16);
+        else if (h && h->step[0] == 0 && h->first[0] == h->first[1] && h->step[1] == 0) waves = phases = 1;
+        else waves = counters_waves(off, lanes, bytes, &phases);
+        count_shared(w, waves, phases, store);
+    }
+    if (!store) {
+        if (w->block->shadow) shadow_run(w, in, off, lanes, bytes, false, run, h, NULL);
+        if (run) {
+            gather_run(w, in, shared + off[0]);
+        } else if (lanes == FULL_MASK && bytes == 4 && in->vec == 1 && in->d != ~0u) {
+            lane_u32 *pd = SLOT(lane_u32, w, in->d);
+            FOR_LANES { memcpy(&pd[lane], shared + off[lane], 4); }
+        } else {
+            FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, shared + off[lane]); }
+        }
+        return;
+    }
+    unsigned char value[MAX_ACCESS * WARP_LANES];
+    if (run) {
+        scatter_run(w, in, value);
+        if (w->block->shadow) shadow_run(w, in, off, lanes, bytes, true, true, NULL, value);
+        w->grid->memory_version += store_run(shared + off[0], value, bytes * WARP_LANES);
+        return;
+    }
+    FOR_EACH_LANE(lane, lanes) { value_lane(w, in, lane, value + lane * bytes); }
+    if (w->block->shadow) shadow_run(w, in, off, lanes, bytes, true, false, NULL, value);
+    bool changed = false;
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        const uint32_t lane = lane_turn(w, i);
+        if (lanes >> lane & 1) changed |= store_bytes(shared + off[lane], value + lane * bytes, bytes);
+    }
+    w->grid->memory_version += changed;
+}
+
+/* ---- local ---- */
+/* Word k of lane l lies at local[(k * 32 + l) * 4]: equal offsets of the lanes are neighbours, as in the hardware. */
+static inline unsigned char *local_byte(const struct warp *w, uint32_t lane, uint64_t offset)
+{
+    return w->local + ((offset >> 2) * WARP_LANES + lane) * 4 + (offset & 3);
+}
+static inline void local_access(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t off[WARP_LANES], bool store)
+{
+    const unsigned bytes = bytes_of(in), piece = bytes < 4 ? bytes : 4;
+    const uint64_t size = lane_local_limit(w), limit = size >= bytes ? size - bytes : 0;
+    uint64_t wrong = size < bytes;
+
+    FOR_EACH_LANE(lane, lanes) { wrong |= (uint64_t)(off[lane] > limit) | (off[lane] & (bytes - 1)); }
+    if (wrong) {
+        lane_local_fault(w, in, off, lanes, bytes);
+        return;
+    }
+    if (!lane_local_ready(w, in)) return;
+    if (counting(w)) {
+        if (store) w->grid->counts.local_st_req++;
+        else w->grid->counts.local_ld_req++;
+    }
+    bool changed = false;
+    FOR_EACH_LANE(lane, lanes)
+    {
+        unsigned char value[MAX_ACCESS];
+        if (store) {
+            value_lane(w, in, lane, value);
+            for (unsigned i = 0; i < bytes; i += piece) changed |= store_bytes(local_byte(w, lane, off[lane] + i), value + i, piece);
+        } else {
+            for (unsigned i = 0; i < bytes; i += piece) memcpy(value + i, local_byte(w, lane, off[lane] + i), piece);
+            load_lane(w, in, lane, value);
+        }
+    }
+    w->grid->memory_version += changed;
+}
+
+/* ---- handlers ---- */
+static inline void order(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES], uint32_t lanes, bool store)
+{
+    if ((in->flags & INSN_FLAG_STRONG) && w->block->shadow) lane_order(w, in, addr, lanes, store ? ACCESS_WRITE : ACCESS_READ);
+}
+static void op_ld_global(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    uint64_t addr[WARP_LANES];
+    addresses(w, in, 0, addr);
+    load_global(w, in, lanes, addr);
+    order(w, in, addr, lanes, false);
+}
+static void op_st_global(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    uint64_t addr[WARP_LANES];
+    addresses(w, in, 0, addr);
+    order(w, in, addr, lanes, true);
+    store_global(w, in, lanes, addr);
+}
+static void op_ld_shared(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    uint64_t off[WARP_LANES];
+    addresses(w, in, SHARED_BASE, off);
+    order(w, in, off, lanes, false);
+    shared_access(w, in, lanes, off, false);
+}
+static void op_st_shared(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    uint64_t off[WARP_LANES];
+    addresses(w, in, SHARED_BASE, off);
+    order(w, in, off, lanes, true);
+    shared_access(w, in, lanes, off, true);
+}
+static void op_ld_local(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    uint64_t off[WARP_LANES];
+    addresses(w, in, 0, off);
+    local_access(w, in, lanes, off, false);
+}
+static void op_st_local(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    uint64_t off[WARP_LANES];
+    addresses(w, in, 0, off);
+    local_access(w, in, lanes, off, true);
+}
+
+/* Generic: the lanes of each space together. */
+static inline void generic(struct warp *w, const struct insn *in, uint32_t lanes, bool store)
+{
+    uint64_t addr[WARP_LANES], off[WARP_LANES];
+    uint32_t shared = 0, local = 0;
+
+    addresses(w, in, 0, addr);
+    FOR_LANES
+    {
+        shared |= (uint32_t)(lane_space(addr[lane]) == PTX_SPACE_SHARED) << lane;
+        local |= (uint32_t)(lane_space(addr[lane]) == PTX_SPACE_LOCAL) << lane;
+    }
+    const uint32_t global = lanes & ~(shared | local);
+    shared &= lanes;
+    local &= lanes;
+    if (shared) {
+        FOR_LANES { off[lane] = addr[lane] - SHARED_WINDOW - SHARED_BASE; }
+        order(w, in, off, shared, store);
+        shared_access(w, in, shared, off, store);
+    }
+    if (local && !(w->event & (uint32_t)EVENT_STOP)) {
+        FOR_LANES { off[lane] = addr[lane] - LOCAL_WINDOW; }
+        local_access(w, in, local, off, store);
+    }
+    if (global && !(w->event & (uint32_t)EVENT_STOP)) {
+        if (store) order(w, in, addr, global, true);
+        if (store) store_global(w, in, global, addr);
+        else load_global(w, in, global, addr);
+        if (!store) order(w, in, addr, global, false);
+    }
+}
+static void op_ld_generic(struct warp *w, const struct insn *in, uint32_t lanes) { generic(w, in, lanes, false); }
+static void op_st_generic(struct warp *w, const struct insn *in, uint32_t lanes) { generic(w, in, lanes, true); }
+
+static void op_ld_const(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    uint64_t addr[WARP_LANES];
+    unsigned char *host[WARP_LANES];
+    const unsigned bytes = bytes_of(in);
+
+    addresses(w, in, 0, addr);
+    if (lane_global(w, in, addr, lanes, bytes, ACCESS_READ, host)) return;
+    if (counting(w)) {
+        w->grid->counts.const_req++;
+        w->grid->counts.const_distinct += lane_distinct_words(addr, lanes, bytes);
+    }
+    FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, host[lane]); }
+}
+
+/* A kernel parameter at a fixed offset: one value for all lanes. */
+static void op_ld_param(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    const unsigned bytes = bytes_of(in);
+    const uint64_t offset = (uint64_t)in->imm, size = w->grid->func->param_size;
+
+    if (offset > size || bytes > size - offset) {
+        lane_param_fault(w, in, lanes, offset, bytes);
+        return;
+    }
+    FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, w->grid->params + offset); }
+}
+/* The same with offsets in a register. */
+static void op_ld_param_at(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    const unsigned bytes = bytes_of(in);
+    const uint64_t size = w->grid->func->param_size;
+    uint64_t offset[WARP_LANES];
+
+    addresses(w, in, 0, offset);
+    FOR_EACH_LANE(lane, lanes)
+    {
+        if (offset[lane] > size || bytes > size - offset[lane] || offset[lane] % bytes != 0) {
+            lane_param_fault(w, in, 1u << lane, offset[lane], bytes);
+            return;
+        }
+    }
+    FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, w->grid->params + offset[lane]); }
+}
+/* Parameters of calls: an area in the frame, in->target bytes per lane. */
+static void op_ld_area(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    const unsigned char *area = w->regs + in->e + in->imm;
+    FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, area + (size_t)lane * in->target); }
+}
+static void op_st_area(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    unsigned char *area = w->regs + in->e + in->imm;
+    FOR_EACH_LANE(lane, lanes) { value_lane(w, in, lane, area + (size_t)lane * in->target); }
+}
+
+/* cvta.param: parameters are generic at the copy that the launch placed in device memory. op: back to the parameter space. */
+static void op_cvta_param(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    const uint64_t add = in->op ? 0 - w->grid->param_address : w->grid->param_address;
+    const lane_u64 *pa = SLOT(lane_u64, w, in->a);
+    lane_u64 *pd = SLOT(lane_u64, w, in->d);
+    FOR_EACH_LANE(lane, lanes) { pd[lane] = pa[lane] + add; }
+}
+static void op_isspacep(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    const lane_u64 *pa = SLOT(lane_u64, w, in->a);
+    uint32_t mask = 0;
+    FOR_EACH_LANE(lane, lanes)
+    {
+        const enum ptx_space of = lane_space(pa[lane]);
+        bool yes = of == (enum ptx_space)in->op;
+        if (of == PTX_SPACE_GLOBAL) {
+            bool inside;
+            const struct alloc *a = mem_find(&w->grid->device->space, pa[lane], &inside);
+            const bool constant = a && inside && a->kind == ALLOC_CONST_VAR;
+            const bool param = w->grid->param_address != 0 && pa[lane] - w->grid->param_address < w->grid->func->param_size;
+            if (in->op == PTX_SPACE_CONST) yes = constant;
+            else if (in->op == PTX_SPACE_PARAM) yes = param;
+            else yes = in->op == PTX_SPACE_GLOBAL && !constant && !param;
+        }
+        mask |= (uint32_t)yes << lane;
+    }
+    w->preds[in->d] = (w->preds[in->d] & ~lanes) | mask;
+}
+
+extern op_fn *const ISA_NAME(exec_mem_ops)[OP_COUNT];
+op_fn *const ISA_NAME(exec_mem_ops)[OP_COUNT] = {
+#define X(name) [OP_##name] = op_##name,
+#include "handlers_mem.def"
+#undef X
+};
