@@ -30,7 +30,8 @@ void shift_shared_pages()
         const bool is_shared_memory =
             std::strcmp(mode, "rw-s") == 0 &&
             (std::strstr(line, "memfd:") != nullptr || std::strstr(line, "/dev/shm/") != nullptr);
-        if (is_shared_memory && end - start > 4096)
+        // A record is small; larger mappings are data.
+        if (is_shared_memory && end - start > 4096 && end - start <= (64ul << 20))
             std::memmove(reinterpret_cast<void *>(start + 4096), reinterpret_cast<void *>(start),
                          end - start - 4096);
     }
