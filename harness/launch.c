@@ -494,31 +494,41 @@ static bool has_outputs(uint32_t status)
     return status == RECORD_OK || status == RECORD_MEMORY_LIMIT;
 }
 
-/* NULL when the message is the answer (or the "prepared" notice), else what is wrong with it. */
-static const char *message_check(struct runner *r, struct message *m, size_t size, bool with_facts,
-                                 bool prepared_seen)
+/* How far the command being served is, as far as its notices say. */
+enum stage { STAGE_PREPARING, STAGE_RUNNING, STAGE_CHECKING };
+
+/* Whether a message of that status may come at that stage. */
+static bool in_order(const struct runner *r, uint32_t status, enum stage stage)
 {
+    const bool has_stages = r->command.op == COMMAND_CALL || r->command.op == COMMAND_TIME;
+
+    if (status == RECORD_PREPARED)
+        return has_stages && stage == STAGE_PREPARING;
+    if (status == RECORD_RETURNED)
+        return has_stages && stage == STAGE_RUNNING;
+    return !has_stages || !has_outputs(status) || stage == STAGE_CHECKING;
+}
+
+/* NULL when the message is the answer or a notice, else what is wrong with it. */
+static const char *message_check(struct runner *r, struct message *m, size_t size, bool with_facts,
+                                 enum stage stage)
+{
+    const bool notice = m->record.status == RECORD_PREPARED || m->record.status == RECORD_RETURNED;
     struct record_span spans[RECORD_MAX_PARAMS];
     unsigned span_count = 0;
     const char *wrong;
 
     if (size < sizeof m->record)
         return "a truncated record";
-    if (size != sizeof m->record + (with_facts ? sizeof m->facts : 0))
+    if (size != sizeof m->record + (with_facts && !notice ? sizeof m->facts : 0))
         return "a record of the wrong length";
     if (has_outputs(m->record.status))
         span_count = output_spans(r, spans);
     wrong = record_check(&m->record, sizeof m->record, r->command.sequence, r->command.nonce, spans,
                          span_count);
-    if (wrong != NULL)
-        return wrong;
-    if (m->record.status == RECORD_PREPARED &&
-        (prepared_seen || (r->command.op != COMMAND_CALL && r->command.op != COMMAND_TIME)))
-        return "a notice out of order";
-    if (m->record.status == RECORD_OK && !prepared_seen &&
-        (r->command.op == COMMAND_CALL || r->command.op == COMMAND_TIME))
-        return "a record before the call began";
-    return NULL;
+    if (wrong == NULL && !in_order(r, m->record.status, stage))
+        return "a record out of order";
+    return wrong;
 }
 
 static void reply_lost(struct runner *r, struct call_reply *reply, enum call_end end,
@@ -529,17 +539,81 @@ static void reply_lost(struct runner *r, struct call_reply *reply, enum call_end
     snprintf(reply->text, sizeof reply->text, "%s", text);
 }
 
+/* The state of one wait. */
+struct wait {
+    enum stage stage;
+    double begin, stage_begin, until; /* proc_now_s */
+    double limit_s;                   /* of the stage RUNNING; 0 = none */
+};
+
+static void stage_enter(struct wait *w, enum stage stage, double now, double limit_s)
+{
+    w->stage = stage;
+    w->stage_begin = now;
+    w->until = now + (limit_s > 0 ? limit_s : 1e9);
+}
+
+/* Takes a message. True: the wait is over, *reply is filled. */
+static bool message_take(struct runner *r, struct wait *w, struct message *m, size_t size,
+                         bool with_facts, double now, struct call_reply *reply)
+{
+    const char *wrong = message_check(r, m, size, with_facts, w->stage);
+
+    if (wrong != NULL) {
+        char text[200];
+        snprintf(text, sizeof text, "the judge received %s", wrong);
+        reply_lost(r, reply, CALL_FORGED, text);
+        return true;
+    }
+    if (m->record.status == RECORD_PREPARED) {
+        reply->prepare_s = now - w->begin;
+        stage_enter(w, STAGE_RUNNING, now, w->limit_s);
+        return false;
+    }
+    if (m->record.status == RECORD_RETURNED) {
+        reply->wall_s = now - w->stage_begin;
+        stage_enter(w, STAGE_CHECKING, now, PREPARE_LIMIT_S);
+        return false;
+    }
+    reply->end = CALL_DONE;
+    reply->record = m->record;
+    r->facts = m->facts;
+    return true;
+}
+
+/* Looks at the clock and at host memory. True: the child was killed for it. */
+static bool limits_look(struct runner *r, const struct wait *w, double now,
+                        struct call_reply *reply)
+{
+    char text[200];
+
+    if (now >= w->until) {
+        snprintf(text, sizeof text, "no answer within %.3g s%s", w->until - w->stage_begin,
+                 w->stage == STAGE_CHECKING ? " after solve() returned" : "");
+        reply_lost(r, reply, CALL_TIMEOUT, text);
+        return true;
+    }
+    if (r->config.host_memory_mib != 0 &&
+        resident_bytes(r->pid) >> 20 > r->config.host_memory_mib) {
+        snprintf(text, sizeof text, "used more than %llu MiB of host memory",
+                 (unsigned long long)r->config.host_memory_mib);
+        reply_lost(r, reply, CALL_HOST_MEMORY, text);
+        return true;
+    }
+    return false;
+}
+
 /* Waits for the answer to r->command. `first_s`: until the inputs are in place (or, for commands
- * without that step, until the answer); `limit_s`: from then to the answer, 0 = none. */
+ * without stages, until the answer); `limit_s`: for solve() and what it left on the device. */
 static void await(struct runner *r, double first_s, double limit_s, bool with_facts,
                   struct call_reply *reply)
 {
     const double begin = proc_now_s();
-    const double forever = 1e9;
-    double call_begin = begin, until = begin + (first_s > 0 ? first_s : forever);
+    struct wait w = {.begin = begin, .limit_s = limit_s};
     double next_tick = begin + TICK_MS * 1e-3;
-    bool prepared = false, socket_open = true, ended = false;
+    bool socket_open = true, ended = false;
 
+    stage_enter(&w, STAGE_PREPARING, begin, first_s);
     for (;;) {
         struct message m = {0};
         size_t size = 0;
@@ -547,26 +621,9 @@ static void await(struct runner *r, double first_s, double limit_s, bool with_fa
         const double now = proc_now_s();
 
         if (a == ARRIVED_MESSAGE) {
-            const char *wrong = message_check(r, &m, size, with_facts, prepared);
-            if (wrong != NULL) {
-                char text[200];
-                snprintf(text, sizeof text, "the judge received %s", wrong);
-                reply_lost(r, reply, CALL_FORGED, text);
+            if (message_take(r, &w, &m, size, with_facts, now, reply))
                 break;
-            }
-            if (m.record.status == RECORD_PREPARED) {
-                prepared = true;
-                reply->prepare_s = now - begin;
-                call_begin = now;
-                until = now + (limit_s > 0 ? limit_s : forever);
-                continue;
-            }
-            reply->end = CALL_DONE;
-            reply->record = m.record;
-            reply->wall_s = now - call_begin;
-            r->facts = m.facts;
-            drain_all(r, (size_t)FINDINGS_CAP * 2); /* findings precede the record */
-            return;
+            continue;
         }
         if (a == ARRIVED_END || ended) {
             /* The channel is closed: the child ends, or runs on without it until the deadline. */
@@ -577,28 +634,17 @@ static void await(struct runner *r, double first_s, double limit_s, bool with_fa
                 break;
             }
         }
-        if (now >= until) {
-            char text[200];
-            snprintf(text, sizeof text, "no answer within %.3g s", until - call_begin);
-            reply_lost(r, reply, CALL_TIMEOUT, text);
-            break;
-        }
-        if (now >= next_tick) {
+        if (now >= w.until || now >= next_tick) {
             next_tick = now + TICK_MS * 1e-3;
-            if (r->config.host_memory_mib != 0 &&
-                resident_bytes(r->pid) >> 20 > r->config.host_memory_mib) {
-                char text[200];
-                snprintf(text, sizeof text, "used more than %llu MiB of host memory",
-                         (unsigned long long)r->config.host_memory_mib);
-                reply_lost(r, reply, CALL_HOST_MEMORY, text);
+            if (limits_look(r, &w, now, reply))
                 break;
-            }
             ended = child_ended(r); /* a descendant may hold the channel open after its end */
         }
-        wait_for_news(r, until, socket_open);
+        wait_for_news(r, w.until < next_tick ? w.until : next_tick, socket_open);
     }
-    reply->wall_s = proc_now_s() - call_begin;
-    drain_all(r, (size_t)FINDINGS_CAP * 2);
+    if (w.stage != STAGE_CHECKING)
+        reply->wall_s = proc_now_s() - w.stage_begin;
+    drain_all(r, (size_t)FINDINGS_CAP * 2); /* findings precede the record */
 }
 
 /* ---- commands ---- */

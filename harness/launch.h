@@ -57,7 +57,7 @@ struct call_request {
     unsigned poison_kind;              /* 0 NaN pattern, 1 large finite; see reply->poison_kind */
     int exponents[PROBLEM_MAX_GROUPS]; /* power of two applied to each group's inputs */
     bool reread_previous; /* also hand over the outputs of the other address set (late writes) */
-    double limit_s;       /* from "inputs in place" to the record; 0 = none */
+    double limit_s;       /* for solve() and what it left on the device; 0 = none */
 };
 
 struct finding_lines {
@@ -84,7 +84,7 @@ struct call_reply {
     const void *out_all[PROBLEM_MAX_PARAMS];
     size_t out_stride[PROBLEM_MAX_PARAMS];
     struct finding_lines findings; /* of this call */
-    double wall_s;                 /* parent's clock, inputs in place to record */
+    double wall_s;                 /* parent's clock: solve(), early copy, synchronisation */
     double prepare_s;              /* parent's clock, command to inputs in place */
     char text[256]; /* human reason when end != CALL_DONE: "killed by SIGSEGV", ... */
 };

@@ -248,7 +248,7 @@ const char *record_check(struct record *r, size_t size, uint64_t sequence, uint6
         return "a record without this call's nonce";
     if (r->crc != record_sum(r, spans, count))
         return "a record whose CRC does not fit its bytes and outputs";
-    if (r->status > RECORD_PREPARED || r->error_class > ERROR_BUDGET)
+    if (r->status > RECORD_RETURNED || r->error_class > ERROR_BUDGET)
         return "a record with an unknown status";
     if (!isfinite(r->event_us) || r->event_us < 0 || !isfinite(r->spill_us) || r->spill_us < 0)
         return "a record with an impossible time";

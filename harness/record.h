@@ -4,10 +4,10 @@
  * used before command_check() or record_check() accepted a private copy of it.
  *
  * Channel: one SOCK_SEQPACKET socket, so a message has a length of its own. The parent sends struct
- * command; the child answers with struct record (COMMAND_CALL and COMMAND_TIME: first one with
- * status RECORD_PREPARED, when the data are in place and the time limit starts to count), followed
- * by struct record_facts for COMMAND_START, COMMAND_FACTS and COMMAND_PROBE. Output bytes go to
- * shared memory, whose first page holds struct record_fault.
+ * command; the child answers with struct record. In COMMAND_CALL and COMMAND_TIME two notices of
+ * the same form come before it, between which the solution's time limit runs. In the answers to
+ * COMMAND_START, COMMAND_FACTS and COMMAND_PROBE struct record_facts follows in the same message.
+ * Output bytes go to shared memory, whose first page holds struct record_fault.
  */
 #ifndef HARNESS_RECORD_H
 #define HARNESS_RECORD_H
@@ -38,7 +38,8 @@ enum record_status {
     RECORD_SETUP_FAILED, /* our own allocation or copy failed: JE: text */
     RECORD_MEMORY_LIMIT, /* the solution asked for more device memory than allowed: MLE */
     RECORD_UNSUPPORTED,  /* operation not possible on this backend, or no device: text */
-    RECORD_PREPARED      /* not an answer: inputs are in place, solve() is next */
+    RECORD_PREPARED,     /* a notice: inputs are in place, solve() is next */
+    RECORD_RETURNED      /* a notice: solve() is back, the device is idle; checks are next */
 };
 enum error_class {
     ERROR_NONE = 0,

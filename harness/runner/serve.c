@@ -111,7 +111,9 @@ static void shared_map(struct session *s, size_t size)
         shared_pin(s, false);
         munmap(s->shared, s->shared_size);
     }
-    s->shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, RECORD_FD_SHARED, 0);
+    /* Populated now: page faults must not fall into the time of a call. */
+    s->shared =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, RECORD_FD_SHARED, 0);
     if (s->shared == MAP_FAILED)
         lost();
     madvise(s->shared, size, MADV_DONTFORK); /* a forked copy must not write outputs later */
@@ -166,9 +168,9 @@ static void answer(struct session *s, bool with_facts)
     send_message(&message, with_facts ? sizeof message : sizeof message.record);
 }
 
-void session_prepared(struct session *s)
+void session_notice(struct session *s, enum record_status status)
 {
-    struct record notice = {.status = RECORD_PREPARED};
+    struct record notice = {.status = status};
 
     record_seal(&notice, s->command.sequence, s->command.nonce, NULL, 0);
     send_message(&notice, sizeof notice);
@@ -464,7 +466,7 @@ static void call_solution(struct session *s)
     guard_pointers(&s->guard, set, pointers, ranges);
     account_begin(ranges, s->command.param_count);
     s->lib.cudaGetLastError();
-    session_prepared(s);
+    session_notice(s, RECORD_PREPARED);
     fault_enter(s->command.sequence, 1, ranges, s->command.param_count);
     if (s->profiler_range && s->lib.cudaProfilerStart != NULL)
         s->lib.cudaProfilerStart();
@@ -481,6 +483,7 @@ static void call_solution(struct session *s)
         s->lib.cudaProfilerStop();
     fault_enter(s->command.sequence, 0, NULL, 0);
     r->wall_ns = (t1 - t0) + (t3 - t2);
+    session_notice(s, RECORD_RETURNED);
 }
 
 static void serve_call(struct session *s)

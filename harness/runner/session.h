@@ -45,8 +45,9 @@ struct session {
     double idle_us; /* cost of waiting for an idle device */
 };
 
-/* Tells the parent that solve() is next; its time limit starts. */
-void session_prepared(struct session *s);
+/* Tells the parent where the command is: RECORD_PREPARED starts its time limit, RECORD_RETURNED
+ * ends it. */
+void session_notice(struct session *s, enum record_status status);
 /* Calls solve() on the buffers of a set, with the fault handler armed. Ends a forked copy. */
 void session_solve(struct session *s, void *const pointers[RECORD_MAX_PARAMS]);
 /* Classifies the three CUDA errors of the record and names the worst. */

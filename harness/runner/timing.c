@@ -220,7 +220,7 @@ static void cold(struct session *s)
     persisting_reset(s);
     if (!ok(s, s->lib.cudaDeviceSynchronize(), "cudaDeviceSynchronize before a sample"))
         return;
-    session_prepared(s);
+    session_notice(s, RECORD_PREPARED);
     if (!flush_queue(s) || !ok(s, s->lib.cudaEventRecord(s->start, NULL), "cudaEventRecord"))
         return;
     t0 = session_now_ns();
@@ -230,6 +230,7 @@ static void cold(struct session *s)
         session_solve(s, pointers);
     s->lib.cudaEventRecord(s->stop, NULL);
     times_take(s, t0);
+    session_notice(s, RECORD_RETURNED);
     fault_enter(c->sequence, 0, NULL, 0);
     e = guard_outputs(&s->guard, c, 0, s->shared, GUARD_SLOT_LATE);
     if (e == cudaSuccess && !guard_verify(&s->guard, c, 0, &s->file, s->shared, false, r->params,
@@ -371,7 +372,7 @@ static void hot(struct session *s)
     persisting_reset(s);
     if (!ok(s, s->lib.cudaDeviceSynchronize(), "cudaDeviceSynchronize before a sample"))
         return;
-    session_prepared(s);
+    session_notice(s, RECORD_PREPARED);
     fault_enter(c->sequence, 1, ranges, c->param_count);
     if (!ok(s, s->lib.cudaEventRecord(s->start, NULL), "cudaEventRecord"))
         return;
@@ -382,6 +383,7 @@ static void hot(struct session *s)
     }
     s->lib.cudaEventRecord(s->stop, NULL);
     times_take(s, t0);
+    session_notice(s, RECORD_RETURNED);
     fault_enter(c->sequence, 0, NULL, 0);
     e = hot_outputs(s, sets, base);
     if (e == cudaSuccess)

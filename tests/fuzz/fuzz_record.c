@@ -26,7 +26,7 @@ static void check_record(const uint8_t *data, size_t size, bool seal)
     wrong = record_check(&r, size, 1, 2, NULL, 0);
     if (wrong != NULL)
         return;
-    assert(size == sizeof r && r.status <= RECORD_PREPARED && r.error_class <= ERROR_BUDGET);
+    assert(size == sizeof r && r.status <= RECORD_RETURNED && r.error_class <= ERROR_BUDGET);
     assert(isfinite(r.event_us) && r.event_us >= 0 && isfinite(r.spill_us) && r.spill_us >= 0);
     assert(memchr(r.text, '\0', sizeof r.text) != NULL);
     assert(memchr(r.error_name, '\0', sizeof r.error_name) != NULL);

@@ -89,7 +89,7 @@ static void sealed_nonsense_is_refused(void **state)
 
     (void)state;
     memset(&r, 0, sizeof r);
-    r.status = RECORD_PREPARED + 1;
+    r.status = RECORD_RETURNED + 1;
     record_seal(&r, 1, 1, NULL, 0);
     assert_string_equal(record_check(&r, sizeof r, 1, 1, NULL, 0),
                         "a record with an unknown status");
