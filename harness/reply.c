@@ -138,6 +138,7 @@ static void read_status(struct arena *a, const struct record *r, struct reply_ve
         return;
     case RECORD_SETUP_FAILED:
     case RECORD_PREPARED:
+    case RECORD_RETURNED:
         break;
     }
     complain(v, VERDICT_JE, arena_printf(a, "the runner could not set up the call: %s", r->text));
