@@ -1,6 +1,6 @@
 /*
  * exec_atomic.c - atom and red: one lane after the other, in the order of the seed, on global, shared and generic addresses.
- * Plain loads and stores are in exec_mem.c. Invariant: every lane's address is checked before the first lane acts.
+ * Plain loads and stores are in exec_mem.c. Compiled once per instruction set. Invariant: every lane's address is checked before the first lane acts.
  */
 #include "exec.h"
 #include "ieee.h"
@@ -234,8 +234,8 @@ static void op_atom_generic(struct warp *w, const struct insn *in, uint32_t lane
     if ((lanes & ~shared) && !(w->event & (uint32_t)EVENT_STOP)) on_global(w, in, lanes & ~shared, addr);
 }
 
-extern op_fn *const exec_atomic_ops[OP_COUNT];
-op_fn *const exec_atomic_ops[OP_COUNT] = {
+extern op_fn *const ISA_NAME(exec_atomic_ops)[OP_COUNT];
+op_fn *const ISA_NAME(exec_atomic_ops)[OP_COUNT] = {
 #define X(name) [OP_##name] = op_##name,
 #include "handlers_atomic.def"
 #undef X
