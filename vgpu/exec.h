@@ -51,7 +51,8 @@ typedef double lane_f64 __attribute__((may_alias));
 #define FOR_LANES for (unsigned lane = 0; lane < WARP_LANES; lane++)
 /* Visits the set lanes in ascending order. */
 #define FOR_EACH_LANE(lane, mask) \
-    for (uint32_t rest_ = (mask), lane = 0; rest_ != 0 && (lane = (uint32_t)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)
+    for (uint32_t rest_of_##lane = (mask), lane = 0; rest_of_##lane != 0 && (lane = (uint32_t)__builtin_ctz(rest_of_##lane), 1); \
+         rest_of_##lane &= rest_of_##lane - 1)
 
 /* d = EXPR(a, b, c) in every lane of `lanes`; computed for all lanes and blended, so EXPR must not trap. */
 #define MAP(NAME, D, A, B, C, EXPR)                                                                              \

@@ -347,6 +347,9 @@ static void put(struct out *o, const char *text, int n)
     memcpy(o->text + o->used, text, wanted);
     o->used += wanted;
 }
+/* The format is put together from checked pieces of the kernel's own. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
 /* One conversion: spec holds "%", flags, width and precision with the stars replaced; the length is decided by `wide`. */
 static void format_one(struct warp *w, const struct insn *in, unsigned lane, struct out *o, const char *spec, char conv, bool wide, uint64_t bits)
 {
@@ -377,6 +380,7 @@ static void format_one(struct warp *w, const struct insn *in, unsigned lane, str
     }
     put(o, text, n < (int)sizeof text ? n : (int)sizeof text - 1);
 }
+#pragma GCC diagnostic pop
 /* Formats like the device: integers of 4 or 8 bytes, doubles, pointers, each aligned to its size in the argument buffer. Returns the number of
  * conversions, -1 after a fault. */
 static int format_all(struct warp *w, const struct insn *in, unsigned lane, struct out *o, const char *format, uint64_t args)
@@ -484,7 +488,7 @@ static void op_call_free(struct warp *w, const struct insn *in, uint32_t lanes)
 static void op_call_assertfail(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-    char message[120], file[80], function[40], detail[256];
+    char message[120], file[60], function[40], detail[256];
     if (!read_string(w, in, argument(w, in, 0, lane), lane, message, sizeof message)) return;
     if (!read_string(w, in, argument(w, in, 1, lane), lane, file, sizeof file)) return;
     if (!read_string(w, in, argument(w, in, 3, lane), lane, function, sizeof function)) return;
