@@ -268,6 +268,24 @@ static void compare_all(struct bench *b, struct entry *e, const struct timing_re
     }
 }
 
+/* The same question without consequences, for one cold output set. */
+static bool outputs_right(const struct bench *b, const struct timing_request *rq,
+                          const struct call_reply *reply)
+{
+    for (unsigned i = 0; i < b->p->param_count; i++) {
+        struct compare_input input;
+        struct mismatch m;
+
+        if (b->p->params[i].scalar || b->p->params[i].dir == DIR_IN)
+            continue;
+        if (reply->out[i] == NULL ||
+            !judging_compare(b->p, b->c, &b->files.ref, i, reply->out[i], NULL, rq->exponents,
+                             reply->poison_kind, &input, &m))
+            return false;
+    }
+    return true;
+}
+
 /* Was the device slower than usual since `from_s`: clock below 0.9 of the run's median, or a
  * throttle reason? */
 static bool slowed(const struct bench *b, double from_s)
@@ -315,6 +333,12 @@ static bool sample(struct bench *b, struct entry *e, struct timing_request *rq, 
     }
     v = reply_read(b->arena, &context, &reply, findings);
     xfree(findings);
+    if (rq->graph && (v.verdict != VERDICT_AC || !outputs_right(b, rq, &reply))) {
+        /* no promise of a solution covers replay: "-" on the board, not a verdict */
+        *capture_failed = true;
+        stop_child(b, e);
+        return false;
+    }
     if (v.verdict != VERDICT_AC) {
         fail_entry(b, e, v.verdict, v.reason, v.detail);
         return false;
@@ -577,7 +601,8 @@ static enum status find_objects(struct results *r, struct arena *a, const struct
     return STATUS_OK;
 }
 
-/* E0, read and copy rate, by a child that loads no solution. */
+/* E0, read and copy rate, by a child that loads no solution; elsewhere than on a GPU they stay 0.
+ */
 static enum status measure_ceilings(struct results *r, const struct bench_options *o,
                                     const struct solution_result *any, struct diag *d)
 {
@@ -591,7 +616,7 @@ static enum status measure_ceilings(struct results *r, const struct bench_option
         term_progress(o->term, "measuring empty kernel, read and copy rate");
     st = runner_start(&runner, &rc, d);
     if (st == STATUS_OK)
-        st = runner_facts(runner, &facts, true, d);
+        st = runner_facts(runner, &facts, o->judging->backend->kind == BACKEND_GPU, d);
     runner_stop(runner);
     if (st == STATUS_OK)
         r->context.device = facts;

@@ -43,8 +43,16 @@ static void add_string(struct textbuf *out, const char *text, size_t len)
 
     textbuf_puts(out, "\"");
     for (size_t i = 0; i < len;) {
-        const size_t n = utf8_length(s + i);
+        size_t plain = i, n;
 
+        while (plain < len && s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' &&
+               s[plain] != '\\')
+            plain++;
+        textbuf_add(out, text + i, plain - i);
+        i = plain;
+        if (i == len)
+            break;
+        n = utf8_length(s + i);
         if (n == 0 || i + n > len) {
             textbuf_puts(out, "?");
             i++;
@@ -80,6 +88,10 @@ void report_json_number(struct textbuf *out, double x)
                        bits);
         return;
     }
+    if (x == rint(x) && fabs(x) < 1e15 && !(x == 0.0 && signbit(x))) {
+        textbuf_printf(out, "%" PRId64, (int64_t)x);
+        return;
+    }
     for (int digits = 15; digits <= 17; digits++) { /* the shortest that reads back the same */
         (void)snprintf(text, sizeof text, "%.*g", digits, x);
         if (strtod(text, NULL) == x)
@@ -94,7 +106,9 @@ static void key(struct textbuf *out, const char *name)
 {
     if (out->len > 0 && out->text != NULL && out->text[out->len - 1] != '{')
         textbuf_puts(out, ", ");
-    textbuf_printf(out, "\"%s\": ", name);
+    textbuf_puts(out, "\"");
+    textbuf_puts(out, name);
+    textbuf_puts(out, "\": ");
 }
 
 static void text(struct textbuf *out, const char *name, const char *value)

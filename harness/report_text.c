@@ -77,7 +77,7 @@ void report_text_head(struct textbuf *b, const struct run_context *c, const stru
 {
     textbuf_printf(b, "%s: %u solution%s x %u case%s, ", p->name, solutions,
                    solutions == 1 ? "" : "s", cases, cases == 1 ? "" : "s");
-    if (c->device.is_virtual)
+    if (strcmp(c->backend, "vgpu") == 0)
         textbuf_printf(b, "vgpu (sm_90 profile, %u process%s)", c->jobs, c->jobs == 1 ? "" : "es");
     else
         textbuf_puts(b, c->device.name[0] != '\0' ? c->device.name : c->backend);
@@ -192,7 +192,9 @@ static void headline(struct textbuf *b, const struct solution_result *r, unsigne
     struct textbuf line = TEXTBUF_EMPTY;
 
     if (f != NULL) {
-        textbuf_printf(&line, "%s, call %c", f->casedef->name, f->call);
+        textbuf_puts(&line, f->casedef->name);
+        if (f->calls > 0)
+            textbuf_printf(&line, ", call %c", f->call);
         if (f->mismatch.count == 0 || f->verdict != VERDICT_WA)
             textbuf_printf(&line, ": %s", f->reason);
         if (site_accepted(r))

@@ -30,6 +30,7 @@ struct reader {
     /* problems made up so far, so that results of one problem share it */
     struct problem *problems[64];
     unsigned problem_count;
+    struct problem *current; /* whose result is being read */
 };
 
 static enum status no_memory(struct diag *d)
@@ -300,6 +301,8 @@ static enum status read_exponents(struct case_result *c, struct reader *r, const
         const struct jsonref call = jsonread_item(&m, k);
 
         TRY(jsonread_array(&call, 0, PROBLEM_MAX_GROUPS, r->d));
+        if (jsonread_length(&call) > r->current->group_count)
+            r->current->group_count = jsonread_length(&call);
         for (size_t g = 0; g < jsonread_length(&call); g++) {
             const struct jsonref e = jsonread_item(&call, g);
 
@@ -409,7 +412,7 @@ static enum status read_case(struct case_result *c, struct reader *r, const stru
     return STATUS_OK;
 }
 
-static const struct problem *problem_of(struct reader *r, const char *name, unsigned perf_version)
+static struct problem *problem_of(struct reader *r, const char *name, unsigned perf_version)
 {
     struct problem *p;
 
@@ -422,7 +425,6 @@ static const struct problem *problem_of(struct reader *r, const char *name, unsi
     p->name = p->title = name;
     p->dir = p->prototype = "";
     p->perf_version = perf_version;
-    p->group_count = PROBLEM_MAX_GROUPS;
     if (r->problem_count < COUNT_OF(r->problems))
         r->problems[r->problem_count++] = p;
     return p;
@@ -439,7 +441,7 @@ static enum status read_solution(struct solution_result *out, struct reader *r,
     static const char *const kinds[] = {"accept", "baseline", "reject", "foreign"};
     struct solution *s = arena_alloc(r->a, sizeof *s);
     const char *name, *expect, *bad;
-    const struct problem *p;
+    struct problem *p;
     struct jsonref m;
     unsigned version, kind;
     bool as_expected;
@@ -453,6 +455,7 @@ static enum status read_solution(struct solution_result *out, struct reader *r,
     p = problem_of(r, name, version);
     if (p == NULL)
         return no_memory(r->d);
+    r->current = p;
     *s = (struct solution){.problem = name, .path = "", .source = "", .arch = ""};
     TRY(get_text(&s->name, r, o, "solution"));
     TRY(jsonread_member(&m, o, "kind", r->d));

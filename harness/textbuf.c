@@ -49,17 +49,25 @@ void textbuf_puts(struct textbuf *b, const char *text) { textbuf_add(b, text, st
 void textbuf_printf(struct textbuf *b, const char *fmt, ...)
 {
     va_list args, again;
+    size_t room;
     int len;
 
+    if (!reserve(b, 64)) /* most pieces fit at the first try */
+        return;
+    room = b->capacity - b->len;
     va_start(args, fmt);
     va_copy(again, args);
-    len = vsnprintf(NULL, 0, fmt, args);
+    len = vsnprintf(b->text + b->len, room, fmt, args);
     if (len < 0)
         b->failed = true;
+    else if ((size_t)len < room)
+        b->len += (size_t)len;
     else if (reserve(b, (size_t)len)) {
         (void)vsnprintf(b->text + b->len, (size_t)len + 1, fmt, again);
         b->len += (size_t)len;
     }
+    if (b->failed)
+        b->text[b->len] = '\0';
     va_end(again);
     va_end(args);
 }

@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
+#include "double_problem.h"
 #include "fileio.h"
-#include "judging.h"
-#include "tempdir.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,150 +19,23 @@
 
 #define CASES 4
 
-struct fixture {
-    char *dir;
-    struct arena a;
-    struct config cfg;
-    struct backend_choice backend;
-    struct problem p;
-    struct solution s;
-    struct casedef defs[CASES];
-    const struct casedef *cases[CASES];
-    struct judging_options o;
-    struct solution_result r;
-    struct diag d;
-};
-
-static const char *const site[] = {"site", NULL}, *const edge[] = {"edge", NULL};
-
-/* Files of one case: input i/4 - 3, answer twice that, exact. */
-static void make_case(struct fixture *f, unsigned index, const char *name, uint64_t n,
-                      const char *const *tags)
-{
-    static const char *const meta[] = {"key", "k", NULL};
-    struct casedef *c = &f->defs[index];
-    const int32_t count = (int32_t)n;
-    float *input = calloc(n + 1, sizeof *input), *want = calloc(n + 1, sizeof *want);
-    char path[600];
-    FILE *file;
-
-    assert_non_null(input);
-    assert_non_null(want);
-    for (uint64_t i = 0; i < n; i++) {
-        input[i] = (float)((double)i * 0.25 - 3.0);
-        want[i] = 2.0f * input[i];
-    }
-    *c = (struct casedef){.name = name, .index = index, .tags = tags, .note = "", .key = "k"};
-    c->rule = (struct rule){.name = "strict", .kind = RULE_EXACT};
-    c->scalar[2] = (double)n;
-    c->count[0] = c->count[1] = c->shape[0][0] = c->shape[1][0] = n;
-    c->rank[0] = c->rank[1] = 1;
-    c->exp_lo[0] = -16;
-    c->exp_hi[0] = 16;
-    {
-        const struct tensor in[] = {
-            {.name = "input",
-             .dtype = DTYPE_F32,
-             .rank = 1,
-             .shape = {n},
-             .count = n,
-             .size = n * sizeof *input,
-             .data = input},
-            {.name = "n", .dtype = DTYPE_I32, .count = 1, .size = sizeof count, .data = &count}};
-        const struct tensor ref[] = {{.name = "output",
-                                      .dtype = DTYPE_F32,
-                                      .rank = 1,
-                                      .shape = {n},
-                                      .count = n,
-                                      .size = n * sizeof *want,
-                                      .data = want}};
-
-        snprintf(path, sizeof path, "%s/cases/double/%s.in", f->dir, name);
-        assert_int_equal(casefile_write(path, in, 2, meta, &f->d), STATUS_OK);
-        file = fopen(path, "r");
-        assert_non_null(file);
-        fseek(file, 0, SEEK_END);
-        c->in.size = (uint64_t)ftell(file);
-        fclose(file);
-        snprintf(path, sizeof path, "%s/cases/double/%s.ref", f->dir, name);
-        assert_int_equal(casefile_write(path, ref, 1, meta, &f->d), STATUS_OK);
-        file = fopen(path, "r");
-        assert_non_null(file);
-        fseek(file, 0, SEEK_END);
-        c->ref.size = (uint64_t)ftell(file);
-        fclose(file);
-    }
-    c->in.path = arena_printf(&f->a, "double/%s.in", name);
-    c->ref.path = arena_printf(&f->a, "double/%s.ref", name);
-    f->cases[index] = c;
-    free(input);
-    free(want);
-}
-
 static int set_up(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
-    char path[600];
+    static const char *const site[] = {"site", NULL}, *const edge[] = {"edge", NULL};
+    struct fixture *f = double_open();
 
-    assert_non_null(f);
-    f->dir = tempdir_make();
-    snprintf(path, sizeof path, "%s/cases/double", f->dir);
-    assert_int_equal(dir_make(path, &f->d), STATUS_OK);
-    assert_int_equal(config_load(&f->cfg, &f->a, TEST_ROOT, &f->d), STATUS_OK);
-    f->cfg.build_dir = f->dir;
-    f->cfg.cases_dir = arena_printf(&f->a, "%s/cases", f->dir);
-    f->cfg.runner = TEST_BUILD "/judge-runner";
-    f->cfg.cudart = TEST_BUILD "/standin/libcudart.so.13";
-    f->cfg.backend = "standin";
-    if (backend_choose(&f->backend, &f->a, &f->cfg, &f->d) != STATUS_OK)
-        fail_msg("%s", f->d.text);
-    f->p = (struct problem){
-        .name = "double",
-        .title = "Double",
-        .dir = f->dir,
-        .prototype = "",
-        .param_count = 3,
-        .group_count = 1,
-        .time_s = 0.4,
-        .vgpu_time_s = 1,
-        .memory_mib = 100,
-        .params = {{.name = "input", .dir = DIR_IN, .dtype = DTYPE_F32, .group = 0},
-                   {.name = "output", .dir = DIR_OUT, .dtype = DTYPE_F32, .group = -1},
-                   {.name = "n", .dir = DIR_IN, .dtype = DTYPE_I32, .scalar = true, .group = -1}}};
-    make_case(f, 0, "site_100", 100, site);
-    make_case(f, 1, "edge_1000", 1000, edge);
-    make_case(f, 2, "edge_7", 7, edge);
-    make_case(f, 3, "edge_33", 33, edge);
-    f->o = (struct judging_options){.cfg = &f->cfg, .backend = &f->backend, .seed = 0x5e1f09c2};
+    double_case(f, "site_100", 100, site);
+    double_case(f, "edge_1000", 1000, edge);
+    double_case(f, "edge_7", 7, edge);
+    double_case(f, "edge_33", 33, edge);
     *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct fixture *f = *state;
-
-    arena_fini(&f->a);
-    tempdir_remove(f->dir);
-    free(f);
+    double_close(*state);
     return 0;
-}
-
-static void judge(struct fixture *f, const char *name, enum solution_kind kind)
-{
-    f->s = (struct solution){.problem = "double",
-                             .name = name,
-                             .path = "",
-                             .kind = kind,
-                             .idea = "",
-                             .source = "",
-                             .arch = "",
-                             .expect = {.set = 1u << VERDICT_AC}};
-    results_init_solution(&f->r, &f->p, &f->s);
-    f->r.object.ok = true;
-    f->r.object.so_path = arena_printf(&f->a, "%s/misbehave/%s.so", TEST_BUILD, name);
-    if (judging_run_object(&f->r, &f->a, &f->o, f->cases, CASES, &f->d) != STATUS_OK)
-        fail_msg("%s: %s", name, f->d.text);
 }
 
 /* What is said about a solution: at its own level, or at the case that decides. */
@@ -178,7 +50,7 @@ static void a_correct_solution_is_accepted(void **state)
 {
     struct fixture *f = *state;
 
-    judge(f, "correct", SOLUTION_ACCEPT);
+    double_judge(f, "correct", SOLUTION_ACCEPT);
     assert_int_equal(f->r.verdict, VERDICT_AC);
     assert_int_equal(f->r.site_verdict, VERDICT_AC);
     assert_int_equal(f->r.ac_count, CASES);
@@ -210,6 +82,7 @@ static const struct expected table[] = {
     {"crash_load", VERDICT_RE, 0, "while loading: killed by SIGABRT"},
     {"device_reset", VERDICT_RE, 'A', "called cudaDeviceReset"},
     {"dlopen_library", VERDICT_RE, 'A', "loaded "},
+    {"drift", VERDICT_WA, 0, "output["},
     {"exit_load", VERDICT_RE, 0, "while loading: solution ended the process"},
     {"exit_zero", VERDICT_RE, 'A', "solution ended the process (exit code 0)"},
     {"flood_stdout", VERDICT_AC, 0, ""},
@@ -247,8 +120,9 @@ static void each_misbehaviour_gets_its_verdict(void **state)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const struct expected *e = &table[i];
 
+        f->p.time_s = strcmp(e->name, "hang") == 0 ? 0.4 : 10;
         f->cfg.host_memory_mib = strcmp(e->name, "hoard_host") == 0 ? 256 : 8192;
-        judge(f, e->name, SOLUTION_REJECT);
+        double_judge(f, e->name, SOLUTION_REJECT);
         if (f->r.verdict != e->verdict || strstr(reason_of(f), e->reason) == NULL ||
             (e->call != 0 && f->r.first_failed != NULL && f->r.first_failed->call != e->call)) {
             print_message("%s: %s, call %c, '%s'; expected %s, call %c, '%s'\n", e->name,
@@ -292,7 +166,7 @@ static void a_fault_does_not_stop_the_other_cases(void **state)
 {
     struct fixture *f = *state;
 
-    judge(f, "exit_zero", SOLUTION_REJECT);
+    double_judge(f, "exit_zero", SOLUTION_REJECT);
     for (unsigned i = 0; i < CASES; i++)
         assert_int_equal(f->r.cases[i].verdict, VERDICT_RE);
     assert_string_equal(f->r.first_failed->casedef->name, "site_100");
@@ -302,7 +176,8 @@ static void two_timeouts_are_enough(void **state)
 {
     struct fixture *f = *state;
 
-    judge(f, "hang", SOLUTION_REJECT);
+    f->p.time_s = 0.4;
+    double_judge(f, "hang", SOLUTION_REJECT);
     assert_int_equal(f->r.cases[1].verdict, VERDICT_TLE);
     assert_int_equal(f->r.cases[2].verdict, VERDICT_SK);
     assert_string_equal(f->r.cases[2].reason, "not tried after 2 time-outs");
@@ -313,7 +188,7 @@ static void baselines_may_load_libraries(void **state)
 {
     struct fixture *f = *state;
 
-    judge(f, "dlopen_library", SOLUTION_BASELINE);
+    double_judge(f, "dlopen_library", SOLUTION_BASELINE);
     assert_int_equal(f->r.verdict, VERDICT_AC);
 }
 
@@ -321,7 +196,7 @@ static void leaks_are_told(void **state)
 {
     struct fixture *f = *state;
 
-    judge(f, "leak", SOLUTION_ACCEPT);
+    double_judge(f, "leak", SOLUTION_ACCEPT);
     assert_int_equal(f->r.verdict, VERDICT_AC);
     assert_non_null(strstr(f->r.cases[0].warnings, "leak: device memory held grows by 1048576"));
 }
@@ -330,9 +205,9 @@ static void replays_are_hinted_at(void **state)
 {
     struct fixture *f = *state;
 
-    judge(f, "replay", SOLUTION_REJECT);
+    double_judge(f, "replay", SOLUTION_REJECT);
     assert_string_equal(f->r.first_failed->hints[0], "returns the previous call's result");
-    judge(f, "unwritten", SOLUTION_REJECT);
+    double_judge(f, "unwritten", SOLUTION_REJECT);
     assert_string_equal(f->r.first_failed->hints[0],
                         "unwritten: 50 of 100 elements, from index 50");
 }
@@ -342,12 +217,12 @@ static void the_same_seed_gives_the_same_exponents(void **state)
     struct fixture *f = *state;
     int first[CASES][2];
 
-    judge(f, "correct", SOLUTION_ACCEPT);
+    double_judge(f, "correct", SOLUTION_ACCEPT);
     for (unsigned i = 0; i < CASES; i++) {
         first[i][0] = f->r.cases[i].exponents[1][0];
         first[i][1] = f->r.cases[i].exponents[2][0];
     }
-    judge(f, "correct", SOLUTION_ACCEPT);
+    double_judge(f, "correct", SOLUTION_ACCEPT);
     for (unsigned i = 0; i < CASES; i++) {
         assert_int_equal(f->r.cases[i].exponents[1][0], first[i][0]);
         assert_int_equal(f->r.cases[i].exponents[2][0], first[i][1]);
@@ -359,12 +234,12 @@ static void gpu_only_cases_are_skipped_and_neutral(void **state)
     struct fixture *f = *state;
 
     f->defs[1].needs_gpu = true;
-    judge(f, "correct", SOLUTION_ACCEPT);
+    double_judge(f, "correct", SOLUTION_ACCEPT);
     assert_int_equal(f->r.cases[1].verdict, VERDICT_SK);
     assert_int_equal(f->r.verdict, VERDICT_AC);
     for (unsigned i = 0; i < CASES; i++)
         f->defs[i].needs_gpu = true;
-    judge(f, "correct", SOLUTION_ACCEPT);
+    double_judge(f, "correct", SOLUTION_ACCEPT);
     assert_int_equal(f->r.verdict, VERDICT_SK); /* nothing judged is not AC */
 }
 
@@ -374,7 +249,7 @@ static void a_damaged_case_is_our_fault(void **state)
 
     f->defs[2].key = "another";
     f->defs[2].in.committed = f->defs[2].ref.committed = true;
-    judge(f, "correct", SOLUTION_ACCEPT);
+    double_judge(f, "correct", SOLUTION_ACCEPT);
     assert_int_equal(f->r.verdict, VERDICT_JE);
     assert_int_equal(f->r.cases[0].verdict, VERDICT_AC);
     assert_int_equal(f->r.cases[2].verdict, VERDICT_JE);
@@ -385,7 +260,7 @@ static void repeats_report_their_spread(void **state)
     struct fixture *f = *state;
 
     f->o.repeat = 5;
-    judge(f, "correct", SOLUTION_ACCEPT);
+    double_judge(f, "correct", SOLUTION_ACCEPT);
     assert_string_equal(f->r.cases[0].warnings, "repeat: 5 equal calls gave equal outputs");
 }
 
@@ -395,7 +270,7 @@ static void failing_outputs_are_kept(void **state)
     char path[700];
 
     f->o.keep_dir = arena_printf(&f->a, "%s/keep", f->dir);
-    judge(f, "unwritten", SOLUTION_REJECT);
+    double_judge(f, "unwritten", SOLUTION_REJECT);
     snprintf(path, sizeof path, "%s/double.unwritten.site_100.A.out.safetensors", f->o.keep_dir);
     assert_true(file_exists(path));
 }

@@ -1,0 +1,193 @@
+/*
+ * test_store.c - stored results: merging, devices, history, locks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fileio.h"
+#include "sample_results.h"
+#include "store.h"
+#include "tempdir.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    char *dir;
+    struct arena a;
+    struct config cfg;
+    struct results r, back;
+    struct diag d;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    if (f == NULL)
+        return -1;
+    f->dir = tempdir_make();
+    f->cfg.build_dir = f->dir;
+    sample_results(&f->r, &f->a);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    arena_fini(&f->a);
+    tempdir_remove(f->dir);
+    free(f);
+    return 0;
+}
+
+static void put(struct fixture *f)
+{
+    if (store_put(&f->cfg, &f->r, &f->d) != STATUS_OK)
+        fail_msg("%s", f->d.text);
+}
+
+static void load(struct fixture *f)
+{
+    if (store_load(&f->back, &f->a, &f->cfg, "gpu", &f->d) != STATUS_OK)
+        fail_msg("%s", f->d.text);
+}
+
+static void nothing_stored_is_empty(void **state)
+{
+    struct fixture *f = *state;
+    const struct history_point *points;
+    unsigned count = 7;
+
+    load(f);
+    assert_int_equal(f->back.solution_count, 0);
+    assert_int_equal(store_history(&points, &count, &f->a, &f->cfg, "gpu", &f->d), STATUS_OK);
+    assert_int_equal(count, 0);
+}
+
+static void what_was_put_is_loaded(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 4);
+    assert_string_equal(f->back.solutions[2].solution->name, "my_first_try");
+    assert_int_equal(f->back.solutions[2].verdict, VERDICT_WA);
+    assert_string_equal(f->back.context.device.name, "Test GPU <1>");
+}
+
+static void a_newer_result_replaces_the_older(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f);
+    f->r.solutions[2].cases[0].verdict = VERDICT_AC;
+    results_conclude(&f->r.solutions[2], VERDICT_AC);
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 4);
+    assert_int_equal(f->back.solutions[2].verdict, VERDICT_AC);
+}
+
+static void a_run_of_one_case_keeps_the_others_of_the_same_source(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f);
+    f->r.solution_count = 1;
+    f->r.solutions[0].case_count = 1; /* the perf case with its times is not run again */
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 4);
+    assert_int_equal(f->back.solutions[0].case_count, 2);
+    assert_non_null(f->back.solutions[0].cases[1].timing);
+    f->r.solutions[0].source_hash = "changed";
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solutions[0].case_count, 1);
+}
+
+static void another_device_starts_anew(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f);
+    f->r.solution_count = 1;
+    strcpy(f->r.context.device.name, "Other GPU");
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 1);
+}
+
+static void ceilings_survive_a_run_without_bench(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f);
+    f->r.context.device.e0_us = 0.0;
+    f->r.context.device.read_tbs = 0.0;
+    put(f);
+    load(f);
+    assert_true(f->back.context.device.e0_us == 2.5);
+}
+
+static void history_grows(void **state)
+{
+    struct fixture *f = *state;
+    const struct history_point *points;
+    unsigned count, timed = 0;
+
+    put(f);
+    put(f);
+    assert_int_equal(store_history(&points, &count, &f->a, &f->cfg, "gpu", &f->d), STATUS_OK);
+    assert_int_equal(count, 2 * (4 + 2)); /* a line a solution, a line a timed case */
+    for (unsigned i = 0; i < count; i++)
+        timed += points[i].median_us > 0.0;
+    assert_int_equal(timed, 4);
+    assert_int_equal(store_history(&points, &count, &f->a, &f->cfg, "vgpu", &f->d), STATUS_OK);
+    assert_int_equal(count, 0);
+}
+
+static void an_unreadable_store_is_replaced(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f);
+    tempdir_write_text(f->dir, "results/gpu.json", "{ half");
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 4);
+}
+
+static void a_folder_that_cannot_be_made_is_said(void **state)
+{
+    struct fixture *f = *state;
+
+    tempdir_write_text(f->dir, "results", "a file stands here");
+    assert_int_equal(store_put(&f->cfg, &f->r, &f->d), STATUS_IO);
+    assert_non_null(strstr(f->d.text, "results"));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {CASE(nothing_stored_is_empty),
+                                       CASE(what_was_put_is_loaded),
+                                       CASE(a_newer_result_replaces_the_older),
+                                       CASE(a_run_of_one_case_keeps_the_others_of_the_same_source),
+                                       CASE(another_device_starts_anew),
+                                       CASE(ceilings_survive_a_run_without_bench),
+                                       CASE(history_grows),
+                                       CASE(an_unreadable_store_is_replaced),
+                                       CASE(a_folder_that_cannot_be_made_is_said)};
+
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}
