@@ -127,6 +127,9 @@ static void line_of(const struct jsondoc *doc, const char *place, unsigned *line
 }
 
 static void complain(const struct jsonref *r, enum status s, struct diag *d, bool at_key,
+                     const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
+
+static void complain(const struct jsonref *r, enum status s, struct diag *d, bool at_key,
                      const char *fmt, va_list ap)
 {
     char text[DIAG_TEXT];

@@ -47,7 +47,7 @@ def check_commands(root: str, report: tree.Report) -> None:
 
 def check_rules(root: str, report: tree.Report) -> None:
     """checkers.def and the kinds of rule in the schema and the reader."""
-    table = sorted(rows(root, "harness/checkers.def", report))
+    table = [r.removeprefix("RULE_").lower() for r in rows(root, "harness/checkers.def", report)]
     schema = json.loads(tree.read(root, "problems/problem.schema.json"))
     kinds = sorted(set(find_kinds(schema)))
     same(report, "problems/problem.schema.json", "kinds", kinds, sorted(set(table) | {"survive"}))
