@@ -126,6 +126,10 @@ enum target_scope {
  * baselines), "P FILE.cu ...". None: all problems. Solutions of one problem are joined. */
 enum status cmd_targets(struct judge *j, const struct common_options *o, enum target_scope scope,
                         const struct target **out, unsigned *count, struct diag *d) MUST_CHECK;
+/* Whether --case and --tag match anything in the targets, before a device is looked for. */
+enum status cmd_check_cases(struct judge *j, const struct common_options *o,
+                            const struct target *targets, unsigned count,
+                            struct diag *d) MUST_CHECK;
 /* One problem by name, with a suggestion where it does not exist. */
 enum status cmd_problem(struct judge *j, const char *name, const struct problem **out,
                         struct diag *d) MUST_CHECK;

@@ -140,6 +140,7 @@ enum status cmd_bench(struct judge *j, int argc, char **argv, int *exit_code, st
     if (help)
         return STATUS_OK;
     TRY(cmd_targets(j, &common, SCOPE_JUDGED, &targets, &count, d));
+    TRY(cmd_check_cases(j, &common, targets, count, d));
     TRY(backend_choose(&backend, &j->arena, &j->cfg, d));
     if (backend.kind == BACKEND_VGPU)
         return diag_set(d, STATUS_NOTHING,

@@ -705,6 +705,26 @@ static enum status tune_item(struct suite_item *item, struct arena *a, const str
     return STATUS_OK;
 }
 
+enum status cmd_check_cases(struct judge *j, const struct common_options *o,
+                            const struct target *targets, unsigned count, struct diag *d)
+{
+    const struct caseset_filter filter = {
+        .glob = o->case_glob, .tags = o->tags, .gpu = true, .keep_gpu_only = true};
+    enum status st = STATUS_OK;
+    unsigned matched = 0;
+
+    for (unsigned t = 0; t < count; t++) {
+        const struct casedef *const *cases;
+        unsigned n;
+
+        st = caseset_select(&cases, &n, &j->arena, targets[t].problem, &filter, d);
+        if (st != STATUS_OK && st != STATUS_USAGE)
+            return st;
+        matched += st == STATUS_OK;
+    }
+    return matched > 0 ? STATUS_OK : st;
+}
+
 static enum status collect_items(struct judge *j, const struct cmd_judge_options *o,
                                  const struct backend_choice *backend, const struct target *targets,
                                  unsigned target_count, struct suite_item **out, unsigned *count,
@@ -716,6 +736,7 @@ static enum status collect_items(struct judge *j, const struct cmd_judge_options
                                           .keep_gpu_only = true};
     size_t most = 0;
     struct suite_item *items;
+    enum status st;
     unsigned n = 0;
 
     for (unsigned t = 0; t < target_count; t++)
@@ -730,7 +751,10 @@ static enum status collect_items(struct judge *j, const struct cmd_judge_options
 
         if (targets[t].solution_count == 0)
             continue;
-        TRY(caseset_select(&cases, &cases_count, &j->arena, targets[t].problem, &filter, d));
+        st = caseset_select(&cases, &cases_count, &j->arena, targets[t].problem, &filter, d);
+        if (st == STATUS_USAGE && target_count > 1)
+            continue; /* the pattern is meant for another problem: cmd_check_cases found one */
+        TRY(st);
         here = arena_array(&j->arena, (size_t)cases_count + 1, sizeof *here);
         if (here == NULL)
             return no_memory(d);

@@ -123,6 +123,7 @@ enum status cmd_run(struct judge *j, int argc, char **argv, int *exit_code, stru
     if (help)
         return STATUS_OK;
     TRY(cmd_targets(j, &common, SCOPE_JUDGED, &targets, &count, d));
+    TRY(cmd_check_cases(j, &common, targets, count, d));
     TRY(backend_choose(&backend, &j->arena, &j->cfg, d));
     if (values.sanitize != NULL && backend.kind != BACKEND_GPU)
         return diag_set(d, STATUS_USAGE,

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 
         (void)diag_format(&d, text, sizeof text);
         (void)fflush(stdout);
-        (void)fprintf(stderr, "judge: %s%s", text,
+        (void)fprintf(stderr, "%s%s%s", d.file[0] == '\0' ? "judge: " : "", text,
                       text[0] != '\0' && text[strlen(text) - 1] == '\n' ? "" : "\n");
     }
     if (st != STATUS_OK || stop_requested != 0)

@@ -1,0 +1,2 @@
+set -u
+"$JUDGE" bench topk --flush wet

@@ -1,0 +1,2 @@
+set -u
+WARPJUDGE_CUDART=/nonexistent.so WARPJUDGE_VGPU_LIB=/nonexistent.so "$JUDGE" doctor

@@ -1,0 +1,2 @@
+set -u
+"$JUDGE" gen topkk

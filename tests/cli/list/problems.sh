@@ -1,0 +1,2 @@
+set -u
+"$JUDGE" list | grep '^[a-z]' | cut -d' ' -f1 | head -5

@@ -1,0 +1,3 @@
+set -u
+# the version is one line
+"$JUDGE" --version

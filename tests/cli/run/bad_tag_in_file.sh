@@ -1,0 +1,3 @@
+set -u
+printf '// @ideea x\nextern "C" void solve() {}\n' >my.cu
+"$JUDGE" run topk my.cu

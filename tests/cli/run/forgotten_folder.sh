@@ -1,0 +1,3 @@
+set -u
+# a reject named without its folder
+"$JUDGE" run topk/oob_write
