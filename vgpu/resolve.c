@@ -838,7 +838,8 @@ static const char *wrong_combination(const struct ptx_inst *in)
     const enum ptx_type t = in->types[0];
     bool strong = false, scope = false;
 
-    if (ptx_has_mod(in, PTX_MOD_FTZ) && t == PTX_TYPE_F64 && in->type_count == 1)
+    if (ptx_has_mod(in, PTX_MOD_FTZ) && t == PTX_TYPE_F64 && in->type_count == 1 &&
+        !ptx_has_mod(in, PTX_MOD_APPROX))
         return ".ftz does not exist for .f64";
     if (ptx_has_mod(in, PTX_MOD_SAT) && t == PTX_TYPE_F64)
         return ".sat does not exist for .f64";
