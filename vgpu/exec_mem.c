@@ -380,8 +380,7 @@ static inline void store_global(struct warp *w, const struct insn *in, uint32_t 
 }
 
 /* ---- shared ---- */
-enum shape { SHAPE_ANY, SHAPE_RUN, SHAPE_ONE, SHAPE_HALVES };
-/* Full warp, 4-byte lanes: one run, one word, or two half warps that are each one of these (first, step). */
+/* Full warp, 4-byte lanes: two half warps that are each a run (step 4) or one word (step 0). */
 struct halves { uint32_t first[2], step[2]; };
 static inline bool find_halves(const uint32_t off[WARP_LANES], struct halves *h)
 {
@@ -394,6 +393,18 @@ static inline bool find_halves(const uint32_t off[WARP_LANES], struct halves *h)
         h->step[half] = step;
     }
     return differ == 0;
+}
+
+/* Bank waves of two half warps: two where a bank serves different words, else one. */
+static inline unsigned waves_of_halves(const struct halves *h)
+{
+    const unsigned a = h->step[0] ? 0 : 1, b = 1 - a; /* a: a run when there is one */
+    const uint32_t run = h->first[a] / 4, other = h->first[b] / 4, ahead = other - run, behind = run - other;
+
+    if (h->step[a] == 0) return other != run && ahead % 32 == 0 ? 2 : 1;
+    if (h->step[b] == 0) return ahead >= 16 && ahead % 32 < 16 ? 2 : 1;
+    if (ahead <= 16 || behind <= 16) return 1; /* together one run of up to 32 words */
+    return ahead % 32 == 16 ? 1 : 2;
 }
 
 /* Passes over the access when nothing is suspicious about it; else the careful way. */
@@ -479,7 +490,7 @@ static inline void shared_access(struct warp *w, const struct insn *in, uint32_t
     if (counting(w)) {
         unsigned phases, waves;
         if (run) waves = phases = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4 * ((bytes + 15) / 16);
-        else if (h && h->step[0] == 0 && h->first[0] == h->first[1] && h->step[1] == 0) waves = phases = 1;
+        else if (h) phases = 1, waves = waves_of_halves(h);
         else waves = counters_waves(off, lanes, bytes, &phases);
         count_shared(w, waves, phases, store);
     }
