@@ -5,9 +5,10 @@
  *
  * Channel: one SOCK_SEQPACKET socket, so a message has a length of its own. The parent sends struct
  * command; the child answers with struct record. In COMMAND_CALL and COMMAND_TIME two notices of
- * the same form come before it, between which the solution's time limit runs. In the answers to
- * COMMAND_START, COMMAND_FACTS and COMMAND_PROBE struct record_facts follows in the same message.
- * Output bytes go to shared memory, whose first page holds struct record_fault.
+ * the same form come before it, between which the solution's time limit runs; after the first the
+ * child waits for the nonce (8 bytes), so that the parent's clock starts before solve(). In the
+ * answers to COMMAND_START, COMMAND_FACTS and COMMAND_PROBE struct record_facts follows in the same
+ * message. Output bytes go to shared memory, whose first page holds struct record_fault.
  */
 #ifndef HARNESS_RECORD_H
 #define HARNESS_RECORD_H

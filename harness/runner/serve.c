@@ -168,12 +168,27 @@ static void answer(struct session *s, bool with_facts)
     send_message(&message, with_facts ? sizeof message : sizeof message.record);
 }
 
+/* Waits until the parent has started its clock. */
+static void await_go(uint64_t nonce)
+{
+    uint64_t got = 0;
+    ssize_t size;
+
+    do
+        size = recv(RECORD_FD_COMMANDS, &got, sizeof got, 0);
+    while (size < 0 && errno == EINTR);
+    if (size != (ssize_t)sizeof got || got != nonce)
+        lost();
+}
+
 void session_notice(struct session *s, enum record_status status)
 {
     struct record notice = {.status = status};
 
     record_seal(&notice, s->command.sequence, s->command.nonce, NULL, 0);
     send_message(&notice, sizeof notice);
+    if (status == RECORD_PREPARED)
+        await_go(s->command.nonce);
 }
 
 /* ---- start ---- */
@@ -406,6 +421,7 @@ static void blame(struct session *s, uint32_t flag, cudaError_t e, const char *t
     s->record.flags |= flag;
     if (s->record.error_class == ERROR_NONE) {
         s->record.error_class = ERROR_OTHER;
+        s->record.error_after_return = (int32_t)e; /* what the refused call answered */
         snprintf(s->record.error_name, sizeof s->record.error_name, "%s",
                  s->lib.cudaGetErrorName(e));
     }
