@@ -144,12 +144,12 @@ __global__ void emit(const unsigned *__restrict__ keys, float *output, int k) {
 // The plain way for every other k: sort all N keys, write the first k.
 void sort_everything(const float *input, float *output, int N, int k) {
     unsigned *keys = nullptr;
-    if (cudaMallocAsync(&keys, sizeof(unsigned) * N, cudaStreamLegacy) != cudaSuccess)
+    if (cudaMallocAsync(&keys, sizeof(unsigned) * N, nullptr) != cudaSuccess)
         return;
     map_keys<<<(N + 255) / 256, 256>>>(input, keys, N);
     bitonic_sort(keys, N);
     emit<<<(k + 255) / 256, 256>>>(keys, output, k);
-    cudaFreeAsync(keys, cudaStreamLegacy);
+    cudaFreeAsync(keys, nullptr);
 }
 
 } // namespace
@@ -165,8 +165,7 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
     int tiles = (N + TILE - 1) / TILE;
     const long long length = static_cast<long long>(tiles) * k;
     unsigned *lists = nullptr;
-    if (tiles > 1 &&
-        cudaMallocAsync(&lists, sizeof(unsigned) * length * 2, cudaStreamLegacy) != cudaSuccess)
+    if (tiles > 1 && cudaMallocAsync(&lists, sizeof(unsigned) * length * 2, nullptr) != cudaSuccess)
         return;
     unsigned *from = lists, *to = lists + length;
     keep_k<true><<<tiles, TILE / 2>>>(input, nullptr, N, k, from, output);
@@ -179,5 +178,5 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
         to = swap;
     }
     if (lists != nullptr)
-        cudaFreeAsync(lists, cudaStreamLegacy);
+        cudaFreeAsync(lists, nullptr);
 }

@@ -158,7 +158,7 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
     if (N < 1 || k < 1)
         return;
     unsigned *scratch = nullptr;
-    if (cudaMallocAsync(&scratch, sizeof(unsigned) * 2 * N, cudaStreamLegacy) != cudaSuccess)
+    if (cudaMallocAsync(&scratch, sizeof(unsigned) * 2 * N, nullptr) != cudaSuccess)
         return;
     const int tiles = (N + TILE - 1) / TILE;
     unsigned *from = scratch, *to = scratch + N;
@@ -171,5 +171,5 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
         from = to;
         to = swap;
     }
-    cudaFreeAsync(scratch, cudaStreamLegacy);
+    cudaFreeAsync(scratch, nullptr);
 }

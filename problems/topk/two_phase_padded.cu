@@ -199,12 +199,12 @@ __global__ void emit(const unsigned *__restrict__ keys, float *output, int k) {
 // The plain way for every other k: sort all N keys, write the first k.
 void sort_everything(const float *input, float *output, int N, int k) {
     unsigned *keys = nullptr;
-    if (cudaMallocAsync(&keys, sizeof(unsigned) * N, cudaStreamLegacy) != cudaSuccess)
+    if (cudaMallocAsync(&keys, sizeof(unsigned) * N, nullptr) != cudaSuccess)
         return;
     map_keys<<<(N + 255) / 256, 256>>>(input, keys, N);
     bitonic_sort(keys, N);
     emit<<<(k + 255) / 256, 256>>>(keys, output, k);
-    cudaFreeAsync(keys, cudaStreamLegacy);
+    cudaFreeAsync(keys, nullptr);
 }
 
 } // namespace

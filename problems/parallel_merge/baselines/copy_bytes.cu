@@ -10,7 +10,7 @@
 
 extern "C" void solve(const float *A, const float *B, float *C, int M, int N) {
     if (M > 0)
-        cudaMemcpyAsync(C, A, sizeof(float) * M, cudaMemcpyDeviceToDevice, cudaStreamLegacy);
+        cudaMemcpyAsync(C, A, sizeof(float) * M, cudaMemcpyDeviceToDevice);
     if (N > 0)
-        cudaMemcpyAsync(C + M, B, sizeof(float) * N, cudaMemcpyDeviceToDevice, cudaStreamLegacy);
+        cudaMemcpyAsync(C + M, B, sizeof(float) * N, cudaMemcpyDeviceToDevice);
 }

@@ -47,5 +47,5 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
         return;
     }
     cub::DeviceRadixSort::SortKeysDescending(temporary, temporary_size, input, sorted, N);
-    cudaMemcpyAsync(output, sorted, sizeof(float) * k, cudaMemcpyDeviceToDevice, cudaStreamLegacy);
+    cudaMemcpyAsync(output, sorted, sizeof(float) * k, cudaMemcpyDeviceToDevice);
 }

@@ -99,8 +99,8 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
     if (N < 1 || k < 1)
         return;
     float *sorted = nullptr;
-    if (cudaMallocAsync(&sorted, sizeof(float) * k, cudaStreamLegacy) != cudaSuccess)
+    if (cudaMallocAsync(&sorted, sizeof(float) * k, nullptr) != cudaSuccess)
         return;
     select_and_sort<<<1, THREADS>>>(input, sorted, output, N, k);
-    cudaFreeAsync(sorted, cudaStreamLegacy);
+    cudaFreeAsync(sorted, nullptr);
 }

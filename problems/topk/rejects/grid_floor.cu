@@ -104,9 +104,9 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
     if (blocks < 1 || k < 1)
         return;
     float *staged = nullptr;
-    if (cudaMallocAsync(&staged, sizeof(float) * N, cudaStreamLegacy) != cudaSuccess)
+    if (cudaMallocAsync(&staged, sizeof(float) * N, nullptr) != cudaSuccess)
         return;
     stage<<<blocks, 256>>>(input, staged);
     select_and_sort<<<1, THREADS>>>(staged, output, 256 * blocks, k);
-    cudaFreeAsync(staged, cudaStreamLegacy);
+    cudaFreeAsync(staged, nullptr);
 }

@@ -117,10 +117,9 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
     }
     const int share = k / 8;
     float *candidates = nullptr;
-    if (cudaMallocAsync(&candidates, sizeof(float) * PARTS * share, cudaStreamLegacy) !=
-        cudaSuccess)
+    if (cudaMallocAsync(&candidates, sizeof(float) * PARTS * share, nullptr) != cudaSuccess)
         return;
     candidates_of_part<<<PARTS, THREADS>>>(input, candidates, N, share);
     select_and_sort<<<1, THREADS>>>(candidates, output, PARTS * share, k);
-    cudaFreeAsync(candidates, cudaStreamLegacy);
+    cudaFreeAsync(candidates, nullptr);
 }
