@@ -134,12 +134,12 @@ static void verdict_line(struct textbuf *b, const struct term *term, struct tall
                 textbuf_printf(b, "%s%s", n++ > 0 ? "|" : "", verdict_name((enum verdict)v));
         if (r->solution->expect.at_case[0] != '\0')
             textbuf_printf(b, " first at %s", r->solution->expect.at_case);
-        if (r->verdict == VERDICT_AC)
+        if (r->verdict == VERDICT_AC) {
             textbuf_puts(b, ": no case sees this mistake, add one");
-        else if (r->first_failed != NULL)
-            report_text_wrap(b, r->first_failed->reason, 9);
-        else
-            report_text_wrap(b, r->reason, 9);
+        } else {
+            textbuf_puts(b, "; ");
+            report_text_wrap(b, r->first_failed != NULL ? r->first_failed->reason : r->reason, 9);
+        }
     }
     if (r->first_failed != NULL)
         textbuf_printf(b, "%sat %s", r->as_expected ? "" : ", ", r->first_failed->casedef->name);

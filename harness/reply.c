@@ -126,6 +126,12 @@ static void read_status(struct arena *a, const struct record *r, struct reply_ve
         complain(v, VERDICT_RE, "the loaded file has no symbol 'solve'");
         return;
     case RECORD_LOAD_FAILED:
+        /* It linked against the real runtime: what is missing is missing in this one. */
+        if (strstr(r->text, "undefined symbol") != NULL && strstr(r->text, "libcudart") != NULL) {
+            complain(v, VERDICT_SK,
+                     arena_printf(a, "the runtime library here lacks a function: %s", r->text));
+            return;
+        }
         complain(v, VERDICT_RE, arena_printf(a, "cannot be loaded: %s", r->text));
         return;
     case RECORD_MEMORY_LIMIT:

@@ -127,7 +127,7 @@ static int set_up(void **state)
     r->f->defs[1].traffic_read = r->f->defs[1].traffic_write = 80000;
     r->o = (struct bench_options){
         .judging = &r->f->o,
-        .stop = {.min_samples = 20, .max_samples = 30, .se_target = 0.5, .budget_s = 2.0},
+        .stop = {.min_samples = 20, .max_samples = 30, .se_target = 0.5, .budget_s = 60.0},
         .rounds = 4,
         .hot = true};
     *state = r;

@@ -250,7 +250,7 @@ static void test_first_last_and_counts_across_blocks(void **state)
 static void test_exponent_is_undone(void **state)
 {
     const float want[3] = {1.5f, -2.25f, 0.0f};
-    float got[3];
+    float got[3] = {0};
     struct compare_input in = exact_f32(got, want, 3);
     struct mismatch m;
 

@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "alloc_fault.h"
 #include "fileio.h"
+#include "report_json.h"
 #include "sample_results.h"
 #include "store.h"
 #include "tempdir.h"
@@ -175,6 +177,42 @@ static void a_folder_that_cannot_be_made_is_said(void **state)
     assert_non_null(strstr(f->d.text, "results"));
 }
 
+/* Every allocation of reading and storing fails once: always STATUS_NOMEM (or the folder's own
+ * complaint), nothing leaks (seen by the address sanitizer), and the stored file stays readable. */
+static void every_failed_allocation_is_survived(void **state)
+{
+    struct fixture *f = *state;
+    struct textbuf b = TEXTBUF_EMPTY;
+    unsigned long n = 1;
+    enum status st;
+
+    put(f);
+    report_json(&b, &f->r);
+    assert_false(b.failed);
+    do {
+        struct arena a = {0};
+        struct results back;
+
+        alloc_fault_set(n++);
+        st = store_parse(&back, &a, b.text, b.len, "sample", &f->d);
+        alloc_fault_set(0);
+        arena_fini(&a);
+        if (st != STATUS_OK)
+            assert_int_equal(st, STATUS_NOMEM);
+        assert_true(n < 100000);
+    } while (st != STATUS_OK);
+    n = 1;
+    do {
+        alloc_fault_set(n++);
+        st = store_put(&f->cfg, &f->r, &f->d);
+        alloc_fault_set(0);
+        load(f);
+        assert_int_equal(f->back.solution_count, 4);
+    } while (st != STATUS_OK);
+    assert_true(n > 3);
+    textbuf_fini(&b);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -187,7 +225,8 @@ int main(void)
                                        CASE(ceilings_survive_a_run_without_bench),
                                        CASE(history_grows),
                                        CASE(an_unreadable_store_is_replaced),
-                                       CASE(a_folder_that_cannot_be_made_is_said)};
+                                       CASE(a_folder_that_cannot_be_made_is_said),
+                                       CASE(every_failed_allocation_is_survived)};
 
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }
