@@ -187,12 +187,26 @@ static bool place_alone(struct guard *g, const struct command_param *p, struct p
     return true;
 }
 
-static bool places_free(struct guard *g, struct place_set *set, char *text, size_t size)
+/* An input of the same size keeps its allocation, so that calls A and C of a case meet the same
+ * pointers; outputs are fresh, because their bytes must count as never written. */
+static bool may_stay(const struct command *c, unsigned i, const struct place *place)
+{
+    const struct command_param *p = &c->params[i];
+
+    return i < c->param_count && !p->scalar && p->dir == RECORD_IN && place->alone &&
+           place->host == (p->space_host != 0) && place->size == payload_size(p) &&
+           place->payload == place->base + p->offset * record_type_size(p->type);
+}
+
+static bool places_free(struct guard *g, const struct command *c, struct place_set *set, char *text,
+                        size_t size)
 {
     bool ok = true;
 
     for (unsigned i = 0; i < set->count; i++) {
         struct place *place = &set->places[i];
+        if (may_stay(c, i, place))
+            continue;
         if (place->alone && place->host)
             free(place->base);
         else if (place->alone)
@@ -206,13 +220,14 @@ static bool places_free(struct guard *g, struct place_set *set, char *text, size
 static bool place_all(struct guard *g, const struct command *c, struct place_set *set, char *text,
                       size_t size)
 {
-    if (!places_free(g, set, text, size))
+    if (!places_free(g, c, set, text, size))
         return false;
     set->count = c->param_count;
     if (!g->exact)
         return place_in_slabs(g, c, set, text, size);
     for (uint32_t i = 0; i < c->param_count; i++)
-        if (!c->params[i].scalar && !place_alone(g, &c->params[i], &set->places[i], text, size))
+        if (!c->params[i].scalar && !set->places[i].alone &&
+            !place_alone(g, &c->params[i], &set->places[i], text, size))
             return false;
     return true;
 }

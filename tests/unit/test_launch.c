@@ -527,6 +527,25 @@ static void a_replayed_answer_is_wrong_by_a_factor(void **state)
     end(&b);
 }
 
+/* Call C meets the addresses of call A with other contents, also where allocations are exact. */
+static void an_answer_kept_by_pointer_is_wrong_in_call_c(void **state)
+{
+    (void)state;
+    for (unsigned exact = 0; exact < 2; exact++) {
+        struct bench b = {0};
+        struct runner_config rc = config_of(NULL);
+        rc.exact_alloc = exact != 0;
+        begin_with(&b, "replay_pointer", N, rc);
+        call(&b, (struct call_request){.letter = 'A'});
+        assert_int_equal(wrong_elements(&b, b.reply.out[1], 0), 0);
+        call(&b, (struct call_request){.letter = 'B', .address_set = 1, .exponents = {1}});
+        assert_int_equal(wrong_elements(&b, b.reply.out[1], 1), 0);
+        call(&b, (struct call_request){.letter = 'C', .exponents = {2}});
+        assert_int_equal(wrong_elements(&b, b.reply.out[1], 2), N - 1); /* one input is 0 */
+        end(&b);
+    }
+}
+
 static void a_late_answer_is_no_answer(void **state)
 {
     struct bench b = {0};
@@ -740,25 +759,41 @@ static void a_case_that_does_not_fit_the_problem_is_refused(void **state)
 
 /* ---- cost ---- */
 
-/* 60 cases of three calls are a usual functional suite: judge.md section 18 allows 5 ms a case. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COST_LIMIT_S 6.0 /* instrumented code: only a hang of some kind shows */
+#else
+#define COST_LIMIT_S 0.3
+#endif
+
+static double suite_s(struct bench *b)
+{
+    const double begin_s = proc_now_s();
+
+    for (unsigned i = 0; i < 60; i++) {
+        call(b, (struct call_request){.letter = 'A'});
+        call(b, (struct call_request){
+                    .letter = 'B', .address_set = 1, .poison_kind = 1, .reread_previous = true});
+        call(b, (struct call_request){.letter = 'C', .exponents = {1}});
+    }
+    return proc_now_s() - begin_s;
+}
+
+/* 60 cases of three calls are a usual functional suite: judge.md section 18 allows 5 ms a case. The
+ * best of three rounds, as other work on the machine only adds. */
 static void sixty_cases_of_three_calls_take_less_than_300_ms(void **state)
 {
     struct bench b = {0};
-    double begin_s, spent_s;
+    double best_s = 1e9;
 
     (void)state;
     begin(&b, "correct", N);
     call_a(&b);
-    begin_s = proc_now_s();
-    for (unsigned i = 0; i < 60; i++) {
-        call(&b, (struct call_request){.letter = 'A'});
-        call(&b, (struct call_request){
-                     .letter = 'B', .address_set = 1, .poison_kind = 1, .reread_previous = true});
-        call(&b, (struct call_request){.letter = 'C', .exponents = {1}});
+    for (unsigned round = 0; round < 3; round++) {
+        const double s = suite_s(&b);
+        best_s = s < best_s ? s : best_s;
     }
-    spent_s = proc_now_s() - begin_s;
-    print_message("180 calls: %.1f ms\n", spent_s * 1e3);
-    assert_true(spent_s < 0.3);
+    print_message("180 calls: %.1f ms\n", best_s * 1e3);
+    assert_true(best_s < COST_LIMIT_S);
     end(&b);
 }
 
@@ -800,6 +835,7 @@ int main(void)
         cmocka_unit_test(writes_past_the_end_are_located),
         cmocka_unit_test(writes_before_the_start_are_located),
         cmocka_unit_test(a_replayed_answer_is_wrong_by_a_factor),
+        cmocka_unit_test(an_answer_kept_by_pointer_is_wrong_in_call_c),
         cmocka_unit_test(a_late_answer_is_no_answer),
         cmocka_unit_test(a_late_change_shows_when_read_again),
         cmocka_unit_test(a_library_mapped_in_the_call_is_named),
