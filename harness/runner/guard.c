@@ -144,8 +144,8 @@ static bool place_in_slabs(struct guard *g, const struct command *c, struct plac
     for (uint32_t i = 0; i < c->param_count; i++)
         if (!c->params[i].scalar)
             at[i] = room_take(&cursor[c->params[i].space_host], &c->params[i]);
-    if (c->op == COMMAND_TIME)
-        cursor[0] += TIMED_SLACK;
+    if (c->op == COMMAND_TIME && c->slab_step < TIMED_SLACK)
+        cursor[0] += TIMED_SLACK - c->slab_step; /* the same slab for every step */
     if (!guard_reserve(g, &set->device, false, cursor[0], text, size) ||
         (cursor[1] != 0 && !guard_reserve(g, &set->host, true, cursor[1], text, size)))
         return false;
