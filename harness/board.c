@@ -210,8 +210,7 @@ struct board_counts board_counts(const struct solution_result *r)
 {
     static const char *const sectors[] = {"global_ld_sector", "global_st_sector"};
     static const char *const waves[] = {"shared_ld_wave", "shared_st_wave"};
-    static const char *const atomics[] = {"global_atom_req", "global_red_req", "shared_atom_req",
-                                          "shared_red_req", "atom_req"};
+    static const char *const atomics[] = {"atom_global_req", "atom_shared_req"};
     static const char *const barriers[] = {"barrier_done"};
     struct board_counts c = {0};
     double lanes = 0.0, touched = 0.0, ideal = 0.0;

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 
 #define TEXT_MAX 240 /* characters of one text that are kept */
 
@@ -109,9 +110,10 @@ static enum finding_class class_of(const char *type, const char *check, const ch
         return FINDING_NOTE;
     if (strcmp(type, "warning") == 0)
         return FINDING_WARNING;
-    if (strcmp(check, "budget") == 0 || strcmp(kind, "budget") == 0 ||
-        strcmp(kind, "no_progress") == 0)
+    if (strcmp(check, "limits") == 0) /* no progress, or the budget of a launch is spent */
         return FINDING_BUDGET;
+    if (strcasecmp(kind, "leak") == 0)
+        return FINDING_NOTE;
     if (strcmp(severity, "warning") == 0)
         return FINDING_WARNING;
     if (strcmp(severity, "note") == 0 || strcmp(severity, "info") == 0)

@@ -72,7 +72,7 @@ static void classes(void **state)
         {"{\"v\":1,\"t\":\"finding\",\"severity\":\"error\",\"check\":\"racecheck\",\"kind\":"
          "\"x\"}",
          FINDING_FAULT},
-        {"{\"v\":1,\"t\":\"finding\",\"severity\":\"error\",\"check\":\"budget\",\"kind\":\"x\"}",
+        {"{\"v\":1,\"t\":\"finding\",\"severity\":\"error\",\"check\":\"limits\",\"kind\":\"x\"}",
          FINDING_BUDGET},
         {"{\"v\":1,\"t\":\"finding\",\"severity\":\"harmless\",\"kind\":\"x\"}", FINDING_FAULT},
         {"{\"v\":1,\"t\":\"refused\",\"form\":\"wgmma.mma_async\",\"file\":\"f.cu\",\"line\":7}",

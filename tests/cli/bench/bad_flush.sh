@@ -1,2 +1,3 @@
+#!/bin/sh
 set -u
 "$JUDGE" bench topk --flush wet

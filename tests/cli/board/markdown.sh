@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # only the lines between the markers change
 python3 "$ROOT/tests/cli/results.py" r.json

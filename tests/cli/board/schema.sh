@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # the results files of these tests follow docs/results.schema.json, and so does what the judge
 # itself writes; a file with one key too many does not

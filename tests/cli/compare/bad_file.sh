@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 python3 "$ROOT/tests/cli/results.py" old.json
 printf '{"format": 1}' >new.json

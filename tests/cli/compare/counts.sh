@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # on the virtual GPU exact counts are compared
 python3 "$ROOT/tests/cli/results.py" old.json backend=vgpu warp_inst=1000

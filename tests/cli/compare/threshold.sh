@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 python3 "$ROOT/tests/cli/results.py" old.json
 python3 "$ROOT/tests/cli/results.py" new.json median=570

@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # a machine with two modes is unclear, not red; --strict makes it red
 python3 "$ROOT/tests/cli/results.py" old.json

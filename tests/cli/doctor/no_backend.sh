@@ -1,2 +1,3 @@
+#!/bin/sh
 set -u
 WARPJUDGE_CUDART=/nonexistent.so WARPJUDGE_VGPU_LIB=/nonexistent.so "$JUDGE" doctor

@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 "$JUDGE" list --json - topk dot | python3 -c '
 import json, sys

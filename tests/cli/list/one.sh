@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # solutions with kind, expectation and idea; cases with tags; nothing wider than 100 columns
 "$JUDGE" list topk >out.txt

@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # every command of commands.def is listed
 "$JUDGE" --help >help.txt

@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # the version is one line
 "$JUDGE" --version

@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # a copy of the tree's problems, so that nothing is written into the tree
 mkdir -p tree/problems tree/testcases

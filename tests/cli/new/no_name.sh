@@ -1,2 +1,3 @@
+#!/bin/sh
 set -u
 "$JUDGE" new topk

@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 printf '// @ideea x\nextern "C" void solve() {}\n' >my.cu
 "$JUDGE" run topk my.cu

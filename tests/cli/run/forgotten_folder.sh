@@ -1,3 +1,4 @@
+#!/bin/sh
 set -u
 # a reject named without its folder
 "$JUDGE" run topk/oob_write
