@@ -2,6 +2,7 @@
 // @source cuBLAS
 // @expect AC
 // @arch   sm_75
+// @needs  gpu
 // Bytes: the S*S score matrix is written, read and rewritten (3*4*S*S) and read once more by the
 // second product. Floor: 4 us at 4096x64 for the algorithm; this form does twice the needed work
 // (the zero half) at the fp32 rate. Links cuBLAS.
