@@ -1,10 +1,11 @@
 // @idea   cublasSdot with the result left on the device
 // @source cuBLAS, part of the CUDA toolkit
 // @expect AC
-// Needs to be linked with -lcublas; the judge adds that for baselines which include this header.
-// Bytes: 8N read. The yardstick for every file of this problem. With the pointer mode of the host
-// the call would wait for the device and copy four bytes back. The handle is made in the first
-// call: it allocates and is expensive.
+// @needs  gpu
+// Linked with -lcublas, which the judge adds for baselines that include this header. cuBLAS brings
+// its own way to the driver, so the virtual GPU cannot run it. Bytes: 8N read. The yardstick for
+// every file of this problem. With the pointer mode of the host the call would wait for the device
+// and copy four bytes back. The handle is made in the first call: it allocates and is expensive.
 
 #include <cublas_v2.h>
 
