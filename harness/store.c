@@ -600,6 +600,18 @@ static enum status keep_older_cases(struct solution_result *newer,
     return STATUS_OK;
 }
 
+/* Ceilings are measured by bench only: a run takes over those of the last bench. */
+static void keep_ceilings(struct run_context *c, const struct run_context *old)
+{
+    if (c->device.e0_us != 0.0)
+        return;
+    c->device.e0_us = old->device.e0_us;
+    c->device.read_tbs = old->device.read_tbs;
+    c->device.copy_tbs = old->device.copy_tbs;
+    c->flush = old->flush;
+    c->clocks = old->clocks;
+}
+
 static enum status merge(struct results *all, const struct results *r, struct arena *a,
                          struct diag *d)
 {
@@ -611,14 +623,8 @@ static enum status merge(struct results *all, const struct results *r, struct ar
         arena_array(a, (size_t)old.solution_count + r->solution_count + 1, sizeof *all->solutions);
     if (all->solutions == NULL)
         return no_memory(d);
-    if (strcmp(old.context.device.name, r->context.device.name) == 0) {
-        if (all->context.device.e0_us == 0.0) { /* ceilings are measured by bench only */
-            all->context.device.e0_us = old.context.device.e0_us;
-            all->context.device.read_tbs = old.context.device.read_tbs;
-            all->context.device.copy_tbs = old.context.device.copy_tbs;
-            all->context.flush = old.context.flush;
-            all->context.clocks = old.context.clocks;
-        }
+    if (old.solution_count > 0 && strcmp(old.context.device.name, r->context.device.name) == 0) {
+        keep_ceilings(&all->context, &old.context);
         for (unsigned i = 0; i < old.solution_count; i++)
             all->solutions[n++] = old.solutions[i];
     }
@@ -687,21 +693,56 @@ out:
     return st;
 }
 
-enum status store_put(const struct config *cfg, const struct results *r, struct diag *d)
+/* Merges the results of one problem into its file. */
+static enum status put_problem(const char *dir, const struct results *r, const char *problem,
+                               struct diag *d)
 {
     struct arena a = {0};
     struct textbuf b = TEXTBUF_EMPTY;
-    struct results all = {0};
+    struct results all = {0}, part = {.context = r->context};
     struct diag ignored = {0};
     enum status st = STATUS_OK;
-    const char *dir, *path, *lock_path, *history;
+    const char *path = arena_printf(&a, "%s/%s.json", dir, problem);
+
+    part.solutions = arena_array(&a, (size_t)r->solution_count + 1, sizeof *part.solutions);
+    if (path == NULL || part.solutions == NULL) {
+        st = no_memory(d);
+        goto out;
+    }
+    for (unsigned i = 0; i < r->solution_count; i++)
+        if (strcmp(r->solutions[i].problem->name, problem) == 0)
+            part.solutions[part.solution_count++] = r->solutions[i];
+    /* An unreadable old file (another format, a broken disk) is replaced, not mourned. */
+    if (file_exists(path) && store_read_file(&all, &a, path, &ignored) != STATUS_OK)
+        all = (struct results){0};
+    TRY_OR(out, merge(&all, &part, &a, d));
+    report_json(&b, &all);
+    TRY_OR(out, textbuf_check(&b, d));
+    TRY_OR(out, file_write(path, b.text, b.len, d));
+out:
+    textbuf_fini(&b);
+    arena_fini(&a);
+    return st;
+}
+
+static bool first_of_problem(const struct results *r, unsigned index)
+{
+    for (unsigned i = 0; i < index; i++)
+        if (strcmp(r->solutions[i].problem->name, r->solutions[index].problem->name) == 0)
+            return false;
+    return true;
+}
+
+enum status store_put(const struct config *cfg, const struct results *r, struct diag *d)
+{
+    struct arena a = {0};
+    enum status st = STATUS_OK;
+    const char *dir = store_path(&a, cfg, r->context.backend);
+    const char *lock_path = store_path(&a, cfg, ".lock");
+    const char *history = store_path(&a, cfg, "history.jsonl");
     int lock = -1;
 
-    dir = arena_printf(&a, "%s/results", cfg->build_dir);
-    path = dir == NULL ? NULL : arena_printf(&a, "%s/%s.json", dir, r->context.backend);
-    lock_path = store_path(&a, cfg, ".lock");
-    history = store_path(&a, cfg, "history.jsonl");
-    if (path == NULL || lock_path == NULL || history == NULL) {
+    if (dir == NULL || lock_path == NULL || history == NULL) {
         st = no_memory(d);
         goto out;
     }
@@ -711,35 +752,73 @@ enum status store_put(const struct config *cfg, const struct results *r, struct 
         st = diag_set(d, STATUS_IO, "cannot lock '%s': %s", lock_path, strerror(errno));
         goto out;
     }
-    /* An unreadable old file (another format, a broken disk) is replaced, not mourned. */
-    if (file_exists(path) && store_read_file(&all, &a, path, &ignored) != STATUS_OK)
-        all = (struct results){0};
-    if (all.context.backend == NULL)
-        all.context.device.name[0] = '\0';
-    TRY_OR(out, merge(&all, r, &a, d));
-    report_json(&b, &all);
-    TRY_OR(out, textbuf_check(&b, d));
-    TRY_OR(out, file_write(path, b.text, b.len, d));
+    for (unsigned i = 0; i < r->solution_count; i++)
+        if (first_of_problem(r, i))
+            TRY_OR(out, put_problem(dir, r, r->solutions[i].problem->name, d));
     TRY_OR(out, append_history(history, r, d));
 out:
     if (lock >= 0)
         (void)close(lock);
-    textbuf_fini(&b);
     arena_fini(&a);
     return st;
+}
+
+/* Appends the solutions of one file; the newest file's context wins, and results of another device
+ * than the newest are left out. */
+static enum status join(struct results *all, const struct results *more, struct arena *a,
+                        struct diag *d)
+{
+    const bool first = all->solution_count == 0;
+    const bool newer = first || strcmp(more->context.start, all->context.start) > 0;
+    const bool same = first || strcmp(more->context.device.name, all->context.device.name) == 0;
+    struct solution_result *joined;
+    unsigned n = 0;
+
+    if (!same && !newer)
+        return STATUS_OK;
+    joined = arena_array(a, (size_t)all->solution_count + more->solution_count + 1, sizeof *joined);
+    if (joined == NULL)
+        return no_memory(d);
+    for (unsigned i = 0; same && i < all->solution_count; i++)
+        joined[n++] = all->solutions[i];
+    for (unsigned i = 0; i < more->solution_count; i++)
+        joined[n++] = more->solutions[i];
+    if (newer) {
+        const struct run_context old = all->context;
+
+        all->context = more->context;
+        if (same && !first)
+            keep_ceilings(&all->context, &old);
+    }
+    all->solutions = joined;
+    all->solution_count = n;
+    return STATUS_OK;
 }
 
 enum status store_load(struct results *out, struct arena *a, const struct config *cfg,
                        const char *backend, struct diag *d)
 {
-    const char *path = arena_printf(a, "%s/results/%s.json", cfg->build_dir, backend);
+    const char *dir = store_path(a, cfg, backend);
+    const char *const *names;
+    unsigned count;
 
     *out = (struct results){0};
-    if (path == NULL)
+    if (dir == NULL)
         return no_memory(d);
-    if (!file_exists(path))
-        return STATUS_OK;
-    return store_read_file(out, a, path, d);
+    TRY(dir_list(&names, &count, a, dir, d));
+    for (unsigned i = 0; i < count; i++) {
+        const char *path = arena_printf(a, "%s/%s", dir, names[i]);
+        const size_t len = strlen(names[i]);
+        struct results one = {0};
+
+        if (path == NULL)
+            return no_memory(d);
+        if (len < 6 || strcmp(names[i] + len - 5, ".json") != 0)
+            continue; /* a file that is being written */
+        TRY(store_read_file(&one, a, path, d));
+        TRY(join(out, &one, a, d));
+    }
+    return STATUS_OK;
 }
 
 /* ---- history ---- */

@@ -17,9 +17,10 @@ enum status store_parse(struct results *out, struct arena *a, const char *text, 
                         const char *file, struct diag *d) MUST_CHECK;
 enum status store_read_file(struct results *out, struct arena *a, const char *path,
                             struct diag *d) MUST_CHECK;
-/* Merges `r` into build/results/<backend>.json and appends one line a solution to history.jsonl.
- * A solution replaces its older result; timed cases of the same source stay when `r` has none.
- * Results of another device are dropped first. */
+/* Merges `r` into build/results/<backend>/<problem>.json, a file a problem so that judging one
+ * stays cheap, and appends one line a solution to history.jsonl. A solution replaces its older
+ * result; timed cases of the same source stay when `r` has none. Results of another device are
+ * dropped first. */
 enum status store_put(const struct config *cfg, const struct results *r, struct diag *d) MUST_CHECK;
 /* The last results of one backend ("gpu", "vgpu"); none: solution_count 0. */
 enum status store_load(struct results *out, struct arena *a, const struct config *cfg,

@@ -162,7 +162,7 @@ static void an_unreadable_store_is_replaced(void **state)
     struct fixture *f = *state;
 
     put(f);
-    tempdir_write_text(f->dir, "results/gpu.json", "{ half");
+    tempdir_write_text(f->dir, "results/gpu/topk.json", "{ half");
     put(f);
     load(f);
     assert_int_equal(f->back.solution_count, 4);
@@ -174,7 +174,8 @@ static void a_folder_that_cannot_be_made_is_said(void **state)
 
     tempdir_write_text(f->dir, "results", "a file stands here");
     assert_int_equal(store_put(&f->cfg, &f->r, &f->d), STATUS_IO);
-    assert_non_null(strstr(f->d.text, "results"));
+    if (strstr(f->d.text, "results") == NULL && strstr(f->d.file, "results") == NULL)
+        fail_msg("%s: %s", f->d.file, f->d.text);
 }
 
 /* Every allocation of reading and storing fails once: always STATUS_NOMEM (or the folder's own
@@ -213,6 +214,33 @@ static void every_failed_allocation_is_survived(void **state)
     textbuf_fini(&b);
 }
 
+static void problems_are_joined_again(void **state)
+{
+    struct fixture *f = *state;
+    struct problem dot = *f->r.solutions[3].problem;
+
+    dot.name = "dot";
+    f->r.solutions[3].problem = &dot;
+    f->r.context.start = "2026-01-31T13:00:00Z";
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 4);
+    f->r.solution_count = 1; /* topk alone, later, without a bench */
+    f->r.context.start = "2026-01-31T14:00:00Z";
+    f->r.context.device.e0_us = 0.0;
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 4);
+    assert_string_equal(f->back.context.start, "2026-01-31T14:00:00Z");
+    assert_true(f->back.context.device.e0_us == 2.5);
+    strcpy(f->r.context.device.name, "Other GPU"); /* dot's old results are of another device */
+    f->r.context.start = "2026-01-31T15:00:00Z";
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 1);
+    f->r.solutions[3].problem = f->r.solutions[0].problem;
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -226,6 +254,7 @@ int main(void)
                                        CASE(history_grows),
                                        CASE(an_unreadable_store_is_replaced),
                                        CASE(a_folder_that_cannot_be_made_is_said),
+                                       CASE(problems_are_joined_again),
                                        CASE(every_failed_allocation_is_survived)};
 
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
