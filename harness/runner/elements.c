@@ -61,8 +61,14 @@ static void scale_f32(float *dst, const float *src, uint64_t count, int exponent
 {
     if (exponent >= -126 && exponent <= 127) {
         const float factor = ldexpf(1, exponent);
-        for (uint64_t i = 0; i < count; i++)
-            dst[i] = isnan(src[i]) ? src[i] : src[i] * factor; /* a product would quieten it */
+        for (uint64_t i = 0; i < count; i++) {
+            const float product = src[i] * factor;
+            uint32_t in, out;
+            memcpy(&in, &src[i], sizeof in);
+            memcpy(&out, &product, sizeof out);
+            out = (in & 0x7fffffffu) > 0x7f800000u ? in : out; /* a product quietens a NaN */
+            memcpy(&dst[i], &out, sizeof out);
+        }
         return;
     }
     for (uint64_t i = 0; i < count; i++)
