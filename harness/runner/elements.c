@@ -72,13 +72,13 @@ static void scale_f32(float *dst, const float *src, uint64_t count, int exponent
         return;
     }
     for (uint64_t i = 0; i < count; i++)
-        dst[i] = ldexpf(src[i], exponent);
+        dst[i] = isnan(src[i]) ? src[i] : ldexpf(src[i], exponent);
 }
 
 static void scale_f64(double *dst, const double *src, uint64_t count, int exponent)
 {
     for (uint64_t i = 0; i < count; i++)
-        dst[i] = ldexp(src[i], exponent);
+        dst[i] = isnan(src[i]) ? src[i] : ldexp(src[i], exponent);
 }
 
 void elements_scale(void *dst, const void *src, enum record_type type, uint64_t count, int exponent)

@@ -42,6 +42,12 @@ static void nans_keep_their_bits(void **state)
     (void)state;
     elements_scale(out, in, RECORD_F32, 3, 3);
     assert_memory_equal(in, out, sizeof in);
+    elements_scale(out, in, RECORD_F32, 3, 200); /* not by a factor: 2^200 is no f32 */
+    assert_memory_equal(in, out, sizeof in);
+    const uint64_t wide[] = {0x7ff8000000000001u, 0xfff4000000000001u /* signalling */};
+    uint64_t wide_out[2];
+    elements_scale(wide_out, wide, RECORD_F64, 2, 3);
+    assert_memory_equal(wide, wide_out, sizeof wide);
 }
 
 static void integers_do_not_scale(void **state)
