@@ -647,7 +647,7 @@ static void op_ld_const(struct warp *w, const struct insn *in, uint32_t lanes)
     const unsigned bytes = bytes_of(in);
 
     addresses(w, in, 0, addr);
-    if (lane_global(w, in, addr, lanes, bytes, ACCESS_READ, host)) return;
+    if (lane_global(w, in, addr, lanes, bytes, ACCESS_CONST, host)) return;
     if (counting(w)) {
         w->grid->counts.const_req++;
         w->grid->counts.const_distinct += lane_distinct_words(addr, lanes, bytes);

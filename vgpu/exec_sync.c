@@ -340,7 +340,10 @@ static void release_barrier(struct block *b, uint32_t id)
         snprintf(detail, sizeof detail, "%u of %u threads have exited", b->thread_count - b->live_threads, b->thread_count);
         exec_finding(last, at, FAULT_BARRIER_EXITED, (uint32_t)__builtin_ctz(masks[last->index]), detail);
     }
-    if (b->shadow) shadow_barrier(b, masks);
+    if (b->shadow) shadow_barrier(b, masks, all);
+    for (uint32_t i = 0; b->shadow && i < b->warp_count; i++) { /* those who wait know what was done before bar.arrive */
+        if (masks[i]) shadow_acquire(&b->warps[i], masks[i], SHADOW_BARRIER_KEY(id));
+    }
     *bar = (struct barrier){.generation = bar->generation + 1};
     b->grid->counts.barrier_done++;
     b->grid->memory_version++;
@@ -393,6 +396,7 @@ static void op_bar(struct warp *w, const struct insn *in, uint32_t lanes)
     bar->arrived += arrival_of(w, lanes, before, count == 0);
     w->grid->counts.barrier_arrive++;
     w->grid->memory_version++;
+    if (in->op == BAR_ARRIVE && b->shadow) shadow_release(w, lanes, SHADOW_BARRIER_KEY(id));
     if (in->op != BAR_ARRIVE) exec_park(w, lanes, GROUP_BARRIER, id);
     if (is_complete(b, bar)) release_barrier(b, id);
 }

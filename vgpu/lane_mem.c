@@ -18,9 +18,10 @@ static enum fault_kind judge(const struct space *s, uint64_t address, unsigned b
     bool inside;
     const struct alloc *a = mem_find(s, address, &inside);
 
+    if (how == ACCESS_CONST && (!a || !inside || a->kind != ALLOC_CONST_VAR || bytes > a->size - (address - a->addr))) return FAULT_CONST_OOB;
     if (a && inside && a->live && bytes <= a->size - (address - a->addr)) {
         if (address % bytes != 0) return FAULT_MISALIGNED;
-        if (how != ACCESS_READ && a->kind == ALLOC_CONST_VAR) return FAULT_WRITE_READONLY;
+        if ((how == ACCESS_WRITE || how == ACCESS_ATOMIC) && a->kind == ALLOC_CONST_VAR) return FAULT_WRITE_READONLY;
         *host = a->host + (address - a->addr);
         return FAULT_COUNT;
     }

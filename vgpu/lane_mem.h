@@ -7,7 +7,7 @@
 
 #include "exec.h"
 
-enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC };
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_CONST /* a read that must hit the constant bank */ };
 
 /* Finds the lanes that may not access global or generic-as-global [addr, addr+bytes) and reports the first of each cause.
  * host[lane] is filled for the others. Returns the lanes at fault (0: all fine). */

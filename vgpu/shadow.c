@@ -115,6 +115,24 @@ static void become_exact(struct shared_shadow *s)
     s->exact = s->list && s->known;
 }
 
+/* Does the code hold barriers that order only a part of the block? Then the exact form is needed from the first access on. */
+static bool orders_parts(const struct program *p, unsigned depth)
+{
+    for (uint32_t i = 0; i < p->code_count; i++) {
+        const struct insn *in = &p->code[i];
+        const struct ptx_inst *tree = in->tree < p->func->inst_count ? &p->func->insts[in->tree] : NULL;
+        if (!tree || (in->cls != INSN_BARRIER && in->cls != INSN_ASYNC)) continue;
+        const enum ptx_form f = tree->form;
+        const bool immediate = tree->operand_count > 0 && tree->operands[0].kind == PTX_OPND_IMM;
+        if ((f == PTX_FORM_BAR_SYNC || f == PTX_FORM_BARRIER_SYNC) && (tree->operand_count > 1 || !immediate)) return true;
+        if (f == PTX_FORM_BAR_WARP_SYNC && immediate && (uint32_t)tree->operands[0].bits != FULL_MASK) return true;
+        if (f == PTX_FORM_BAR_ARRIVE || f == PTX_FORM_BARRIER_ARRIVE || f == PTX_FORM_MBARRIER_INIT) return true;
+    }
+    for (uint32_t i = 0; i < p->callee_count && depth < 8; i++)
+        if (p->callees[i] != p && orders_parts(p->callees[i], depth + 1)) return true;
+    return false;
+}
+
 struct shared_shadow *shadow_open(struct vg_arena *a, struct block *b, bool init, bool race)
 {
     struct grid *g = b->grid;
@@ -127,6 +145,8 @@ struct shared_shadow *shadow_open(struct vg_arena *a, struct block *b, bool init
     if (!s) return NULL;
     s->init = init;
     s->race = race;
+    if (race && !s->scanned && orders_parts(g->program, 0)) become_exact(s);
+    s->scanned = true;
     s->next = NULL;
     s->word_count = words;
     s->warp_count = b->warp_count;
@@ -663,15 +683,15 @@ static void learn(struct shared_shadow *s, uint32_t *row, const uint32_t *from, 
     if (q < s->warp_count && time > row[q]) row[q] = time;
 }
 
-void shadow_barrier(struct block *b, const uint32_t *masks)
+void shadow_barrier(struct block *b, const uint32_t *masks, bool everybody)
 {
     struct shared_shadow *s = b->shadow;
     uint32_t joined[32] = {0};
     bool all = true;
 
     if (!s || !s->race) return;
-    for (uint32_t i = 0; i < b->warp_count; i++) all = all && (masks[i] & b->warps[i].live) == b->warps[i].live;
-    if (all) {
+    for (uint32_t i = 0; i < b->warp_count; i++) all = all && masks[i] == b->warps[i].lanes;
+    if (all || everybody) {
         s->full = step(s);
         return;
     }

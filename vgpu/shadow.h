@@ -46,8 +46,8 @@ void shadow_store(struct warp *w, const struct insn *in, const uint32_t addr[32]
                   const unsigned char *values);
 /* Order: lanes of `mask` of this warp have met at __syncwarp or another warp-synchronous point that orders memory. */
 void shadow_warp_sync(struct warp *w, uint32_t mask);
-/* All participants of a block barrier (mask per warp) have met. */
-void shadow_barrier(struct block *b, const uint32_t *masks);
+/* The participants of a block barrier (mask per warp) have met; everybody: the barrier takes all threads, and exited ones count. */
+void shadow_barrier(struct block *b, const uint32_t *masks, bool everybody);
 /* The warp executed a fence. */
 void shadow_fence(struct warp *w, uint32_t lanes);
 /* Key of the threads that only arrive at barrier id. */

@@ -34,6 +34,7 @@ struct shadow_site { const void *program; uint32_t first, count; };
 struct shared_shadow {
     bool init, race;
     bool exact;               /* see shadow.h */
+    bool scanned;             /* the program has been looked at for barriers of parts */
     bool marked;              /* some word holds TIME_SPLIT or TIME_ASYNC */
     uint32_t word_count;      /* of the block */
     uint32_t now, full, birth; /* time; ordered up to here in the whole block; written at or before here = before this block */
