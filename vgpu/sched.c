@@ -52,6 +52,14 @@ static uint64_t permuted(uint64_t seed, uint64_t i, uint64_t n)
     return (uint64_t)(((u128)a * i + c) % n);
 }
 
+/* Number of the block that enters as the i-th. A seed permutes only among the blocks that fit the window together: a block may wait for one with
+ * a smaller number (decoupled look-back), which hardware starts earlier too. */
+static uint64_t entry(const struct grid *g, uint64_t i, uint64_t window, uint64_t total)
+{
+    uint64_t base = i / window * window, n = total - base < window ? total - base : window;
+    return base + permuted(g->seed, i - base, n);
+}
+
 /* ---- blocks ---- */
 static void start_warp(struct warp *w, struct block *b, uint32_t index)
 {
@@ -241,7 +249,7 @@ static void run_window(struct grid *g, struct block **window, uint32_t size, uin
                 if (entered >= total) break;
                 if (!window[i]) window[i] = make_block(g);
                 b = window[i];
-                if (!b || !start_block(b, permuted(g->seed, entered, total))) {
+                if (!b || !start_block(b, entry(g, entered, size, total))) {
                     g->error = 2;
                     return;
                 }
@@ -251,7 +259,7 @@ static void run_window(struct grid *g, struct block **window, uint32_t size, uin
             run_block(g, b);
             if (!b->idle) idle = false;
             while (g->error == 0 && b->live_threads == 0 && entered < total) { /* its place goes to the next block at once */
-                if (!start_block(b, permuted(g->seed, entered++, total))) g->error = 2;
+                if (!start_block(b, entry(g, entered++, size, total))) g->error = 2;
                 else run_block(g, b);
                 idle = false;
             }
