@@ -52,7 +52,7 @@ static const char *skip_value(const char *p, const char *end)
         } else if (*p == ',' || *p == ':')
             p++;
         else
-            while (p < end && !strchr(" \t\r\n,]}", *p))
+            while (p < end && !memchr(" \t\r\n,]}", *p, 7)) /* a NUL is no end of the text */
                 p++;
     } while (depth > 0 && p < end);
     return p;

@@ -89,36 +89,16 @@ struct runner_config judging_runner(const struct judging_options *o, const struc
     return rc;
 }
 
-/* "sm_90a" -> 90, *exact true; 0 when it is no architecture. */
-static unsigned arch_number(const char *arch, bool *exact)
-{
-    char *end;
-    unsigned long n;
-
-    if (strncmp(arch, "sm_", 3) == 0)
-        arch += 3;
-    n = strtoul(arch, &end, 10);
-    *exact = *end == 'a';
-    return (unsigned)n;
-}
-
 const char *judging_skip_reason(struct arena *a, const struct backend_choice *b,
                                 const struct solution *s, bool bench)
 {
-    bool exact, device_exact;
-    unsigned least, have;
-
     if (s->needs_gpu && b->kind == BACKEND_VGPU)
         return "needs a GPU (@needs gpu)";
     if (s->needs_vgpu && b->kind == BACKEND_GPU)
         return "needs the virtual GPU (@needs vgpu)";
     if (s->needs_bench && !bench)
         return "judged by 'judge bench' only (@needs bench)";
-    if (s->arch[0] == '\0' || b->kind == BACKEND_STANDIN)
-        return NULL;
-    least = arch_number(s->arch, &exact);
-    have = arch_number(b->arch, &device_exact);
-    if (exact ? have != least || !device_exact : have < least)
+    if (b->kind != BACKEND_STANDIN && !solution_accepts_arch(s, b->arch))
         return arena_printf(a, "needs %s, the device is sm_%s", s->arch, b->arch);
     return NULL;
 }
