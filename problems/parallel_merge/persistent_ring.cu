@@ -1,4 +1,4 @@
-// @idea   the file to submit: persistent blocks, a producer warp that splits and copies tiles ahead
+// @idea   persistent blocks, a producer warp that splits and copies tiles ahead
 // @source own
 // @expect AC
 // @arch   sm_90
@@ -6,11 +6,11 @@
 // Bytes: 8(M+N). Floor: 2.7 us + 8(M+N) / 4.28 TB/s = 96.2 us at 25M + 25M.
 //
 // Four blocks an SM own one contiguous range of outputs each. In a block one warp runs ahead: it
-// finds where the next tile ends, which lies within a tile's length of where it begins, so that 2
-// rounds of 128 probes always do, and has both windows brought to a ring of three stages by bulk
+// finds where the next tile ends, which lies within a tile's length of where it begins, so that 3
+// rounds of 32 probes always do, and has both windows brought to a ring of three stages by bulk
 // copies (cp.async.bulk on an mbarrier). Eight warps merge the tiles that have arrived. So neither
 // a search in global memory nor the latency of a load is ever waited for, once the first tile is
-// there. Above the floor: that first tile (2 or 3 rounds of search, a load), and the last stores.
+// there. Above the floor: that first tile (3 rounds of search, a load), and the last stores.
 // Inputs shorter than two tiles a block take a plain kernel with one block per tile. Hardware
 // features used: mbarrier, cp.async.bulk (sm_90). Deterministic.
 
@@ -29,34 +29,26 @@ constexpr unsigned FULL = 0xffffffffu;
 
 // Merge path: how many of the first `diagonal` outputs come from A, that is the first i in
 // [low, high] for which A[i] is above B[diagonal - 1 - i], because then A[i] comes after that
-// element. Equal elements count as A's, as in the merge. A warp probes 128 places at equal
-// distances, four a lane with all loads under way together, and keeps the one gap that holds the
-// answer: two rounds for a range of 4,352, where a binary search needs 13 dependent loads.
+// element. Equal elements count as A's, as in the merge. A warp probes 32 places at equal
+// distances and keeps the one gap that holds the answer: three rounds for a range of 4,352, where a
+// binary search needs 13 dependent loads. Wider rounds are fewer, but each probe moves two sectors:
+// 128 probes a round cost more than the round they saved.
 __device__ int narrow(const float *__restrict__ A, const float *__restrict__ B, int diagonal,
                       int low, int high) {
-    constexpr int EACH = 4, PROBES = 32 * EACH;
     const int lane = static_cast<int>(threadIdx.x % 32);
     while (low < high) {
-        const int gap = (high - low + PROBES - 1) / PROBES;
-        bool from_a[EACH];
-#pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            const long long probe = low + static_cast<long long>(e * 32 + lane + 1) * gap - 1;
-            from_a[e] = probe < high && A[probe] <= B[diagonal - 1 - static_cast<int>(probe)];
-        }
-        int found = 0; // the probes that hold are the first ones
-#pragma unroll
-        for (int e = 0; e < EACH; e++)
-            found += __popc(__ballot_sync(FULL, from_a[e]));
-        low += found * gap;
+        const int gap = (high - low + 31) / 32;
+        const long long probe = low + static_cast<long long>(lane + 1) * gap - 1;
+        const bool from_a = probe < high && A[probe] <= B[diagonal - 1 - static_cast<int>(probe)];
+        low += __popc(__ballot_sync(FULL, from_a)) * gap; // those that hold are the first lanes
         high = min(high, low + gap - 1);
     }
     return low;
 }
 
 // The same without a hint: the first round looks around the share that A has on average. Whatever
-// it finds, the gap between two probes or one of the two sides holds the answer: 2 rounds in all on
-// random data, at most 5.
+// it finds, the gap between two probes or one of the two sides holds the answer: 3 rounds in all on
+// random data, at most 6.
 constexpr int GUESS = 4096; // half width of the first look
 
 __device__ int split_by_warp(const float *__restrict__ A, int M, const float *__restrict__ B, int N,
@@ -374,7 +366,7 @@ __global__ void __launch_bounds__(THREADS + 32, BLOCKS_PER_SM)
 // ---- small inputs: a block per tile, each with its own two searches
 // ------------------------------
 
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 8)
     merge_tiles(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C,
                 int M, int N) {
     __shared__ __align__(16) float tile[TILE + 2];

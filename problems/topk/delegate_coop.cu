@@ -852,10 +852,10 @@ __global__ void __launch_bounds__(THREADS)
 // All in inverted keys q = ~key, so that ascending q is descending order. The bits above top_shift
 // name a bin; a bin with c keys is cut into about c / TARGET buckets of equal width, so the bucket
 // of q is first + ((q within the bin) * buckets / width): monotone, one table word and one product.
-constexpr int TARGET = 4096;         // keys meant for a bucket
-constexpr int CAPACITY = 2 * TARGET; // keys a bucket can hold
-constexpr int BIG_BITS = 13;         // bits that name a bin: sign, exponent, four of the mantissa
-constexpr int SMALL_BITS = 10;       // the same for N below BIG_N, to save scratch
+constexpr int TARGET = 4096;             // keys meant for a bucket
+constexpr int CAPACITY = TARGET / 2 * 3; // keys a bucket can hold
+constexpr int BIG_BITS = 13;   // bits that name a bin: sign, exponent, four of the mantissa
+constexpr int SMALL_BITS = 12; // the same for N below BIG_N, to save scratch
 constexpr int BIG_N = 1 << 22;
 constexpr int BINS = 1 << BIG_BITS;
 constexpr int GROUPS = 256;   // of the first round: runs of 2^group_shift buckets
@@ -950,13 +950,16 @@ __global__ void __launch_bounds__(THREADS) bucket_plan(int k) {
     constexpr int EACH = BINS / THREADS;
     const int t = thread_id();
     unsigned keys = 0, buckets = 0, all = 0;
-    for (int e = 0; e < EACH; e++)
-        keys += bin_counts[t * EACH + e];
-    unsigned before = scan_block(keys, all);
-    unsigned cut[EACH];
+    unsigned cut[EACH]; // keys at first
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
-        const unsigned count = bin_counts[t * EACH + e];
+        cut[e] = bin_counts[t * EACH + e];
+        keys += cut[e];
+    }
+    unsigned before = scan_block(keys, all);
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        const unsigned count = cut[e];
         cut[e] = before < static_cast<unsigned>(k) ? (count + TARGET - 1) / TARGET : 0;
         before += count;
         buckets += cut[e];
@@ -1074,9 +1077,11 @@ __global__ void __launch_bounds__(THREADS) bucket_scan() {
     const unsigned begin = min(static_cast<unsigned>(thread_id()) * share, bucket_count);
     const unsigned end = min(begin + share, bucket_count);
     unsigned sum = 0, all = 0;
+#pragma unroll 8
     for (unsigned b = begin; b < end; b++)
         sum += bucket_lengths[b];
     unsigned place = scan_block(sum, all);
+#pragma unroll 8
     for (unsigned b = begin; b < end; b++) {
         bucket_begins[b] = place;
         place += bucket_lengths[b];
@@ -1097,10 +1102,10 @@ __device__ unsigned padded(unsigned bin) { return bin + bin / 16; }
 __device__ void sort_bitonic(unsigned *keys, int n) {
     for (int size = 2; size / 2 < n; size *= 2) {
         for (int stride = size / 2; stride > 0; stride /= 2) {
-            for (int p = thread_id(); p < CAPACITY / 2; p += THREADS) {
-                const int i = p / stride * stride * 2 + p % stride;
-                const int j =
-                    stride == size / 2 ? i - p % stride + size - 1 - p % stride : i + stride;
+            for (int p = thread_id(); p < FINE_BINS / 2; p += THREADS) {
+                const int offset = p % stride;
+                const int i = p / stride * stride * 2 + offset;
+                const int j = stride == size / 2 ? i - offset + size - 1 - offset : i + stride;
                 if (j < n && keys[i] > keys[j]) {
                     const unsigned swap = keys[i];
                     keys[i] = keys[j];
@@ -1113,13 +1118,15 @@ __device__ void sort_bitonic(unsigned *keys, int n) {
 }
 
 // Blocks take buckets in turn. A bucket's keys are spread over fine bins by their place in its
-// range; a bin holds one or two, which are put in order by counting.
+// range. Half of the bins stay empty, most others hold one key; the thread that owns a bin puts
+// the few keys of a fuller one in order.
 __global__ void __launch_bounds__(THREADS, 2)
     bucket_sort(const unsigned *__restrict__ from, float *output, int k, int top_shift) {
     extern __shared__ unsigned dynamic[];
     BucketShared &shared = *reinterpret_cast<BucketShared *>(dynamic);
     constexpr int EACH = FINE_BINS / THREADS;
     static_assert(EACH == 16, "padded() is made for 16 bins a thread");
+    static_assert(CAPACITY <= FINE_BINS, "sort_bitonic covers FINE_BINS places");
     const int t = thread_id();
     if (crowded != 0)
         return;
@@ -1129,13 +1136,13 @@ __global__ void __launch_bounds__(THREADS, 2)
         if (n == 0 || begin >= static_cast<unsigned>(k))
             continue; // the same for the whole block
         const unsigned *keys = from + static_cast<size_t>(b) * CAPACITY;
-        for (int i = t; i < FINE_BINS / 16 * 17; i += THREADS)
-            shared.starts[i] = 0;
         unsigned q[CAPACITY / THREADS], rank[CAPACITY / THREADS]; // rank: bin in the upper half
 #pragma unroll
         for (int r = 0; r < CAPACITY / THREADS; r++)
             q[r] = r * THREADS + t < n ? __ldcs(keys + r * THREADS + t) : 0;
         const unsigned entry = bin_table[keys[0] >> top_shift];
+        for (int i = t; i < FINE_BINS / 16 * 17; i += THREADS)
+            shared.starts[i] = 0;
         __syncthreads();
 #pragma unroll
         for (int r = 0; r < CAPACITY / THREADS; r++) {
@@ -1146,18 +1153,21 @@ __global__ void __launch_bounds__(THREADS, 2)
             }
         }
         __syncthreads();
-        unsigned counts[EACH], sum = 0, most = 0, all = 0;
+        unsigned sum = 0, most = 0, fuller = 0, all = 0; // of the thread's own bins
+        unsigned *own = shared.starts + t * (EACH + 1);
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
-            counts[e] = shared.starts[t * (EACH + 1) + e];
-            most = max(most, counts[e]);
-            sum += counts[e];
+            const unsigned count = own[e];
+            most = max(most, count);
+            fuller |= count > 1 ? 1u << e : 0u;
+            sum += count;
         }
         unsigned start = scan_block(sum, all);
-#pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            shared.starts[t * (EACH + 1) + e] = start;
-            start += counts[e];
+#pragma unroll 4
+        for (int e = 0; e < EACH; e++) { // counts become places; read again to save registers
+            const unsigned count = own[e];
+            own[e] = start;
+            start += count;
         }
         if (t == THREADS - 1)
             shared.starts[padded(FINE_BINS)] = start;
@@ -1171,27 +1181,18 @@ __global__ void __launch_bounds__(THREADS, 2)
         if (crowd) {
             sort_bitonic(shared.keys, n);
         } else {
-#pragma unroll
-            for (int r = 0; r < CAPACITY / THREADS; r++) {
-                if (r * THREADS + t < n) {
-                    const unsigned first = shared.starts[padded(rank[r] >> 16)];
-                    const unsigned end = shared.starts[padded((rank[r] >> 16) + 1)];
-                    const unsigned own = first + (rank[r] & 0xffffu);
-                    unsigned place = first;
-                    if (end - first > 1) {
-                        for (unsigned j = first; j < end; j++) {
-                            const unsigned other = shared.keys[j];
-                            place += other < q[r] || (other == q[r] && j < own) ? 1u : 0u;
-                        }
-                    }
-                    rank[r] = place;
+            for (; fuller != 0; fuller &= fuller - 1) {
+                const unsigned bin =
+                    static_cast<unsigned>(t * EACH + __ffs(static_cast<int>(fuller)) - 1);
+                const unsigned first = shared.starts[padded(bin)];
+                const unsigned end = shared.starts[padded(bin + 1)];
+                for (unsigned i = first + 1; i < end; i++) { // insertion sort
+                    const unsigned x = shared.keys[i];
+                    unsigned j = i;
+                    for (; j > first && shared.keys[j - 1] > x; j--)
+                        shared.keys[j] = shared.keys[j - 1];
+                    shared.keys[j] = x;
                 }
-            }
-            __syncthreads();
-#pragma unroll
-            for (int r = 0; r < CAPACITY / THREADS; r++) {
-                if (r * THREADS + t < n)
-                    shared.keys[rank[r]] = q[r];
             }
             __syncthreads();
         }

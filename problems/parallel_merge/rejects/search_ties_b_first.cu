@@ -1,9 +1,9 @@
-// @idea   the search gives ties to B, the merge gives them to A
+// @idea   the begin in A is searched with ties to B, the begin in B with ties to A
 // @source a search and a merge with different rules
 // @expect WA
 // @arch   sm_80
-// Wrong on purpose: with ties across the border between two threads the second begins with
-// elements that the first has written already, and others are lost.
+// Wrong on purpose: where a tie lies across the border between two threads the two begins do not
+// belong together: tied elements are written by both threads, and others are lost.
 
 #include <cuda_runtime.h>
 
@@ -33,7 +33,8 @@ __global__ void merge(const float *A, const float *B, float *C, int M, int N) {
     if (first >= M + N)
         return;
     const int last = min(first + ITEMS, M + N);
-    int i = split<false>(A, M, B, N, first), j = first - i;
+    int i = split<false>(A, M, B, N, first);
+    int j = first - split<true>(A, M, B, N, first);
     for (int out = first; out < last; out++) {
         const bool take_a = j >= N || (i < M && A[i] <= B[j]);
         C[out] = take_a ? A[i++] : B[j++];
