@@ -223,6 +223,26 @@ static void ceilings_are_measured(void **state)
     end(&b);
 }
 
+/* The PTX text of the runner's kernels, executed: vgpu passes for a GPU, and the self-test of the
+ * kit scales, compares, writes, copies and reads with all of vgpu's checks on. */
+static void the_kits_text_does_what_it_says(void **state)
+{
+    struct runner_config rc = config_of(NULL);
+    struct device_facts facts;
+    struct diag d = {0};
+
+    (void)state;
+    rc.cudart_path = TEST_BUILD "/vgpu/libcudart.so.13";
+    if (access(rc.cudart_path, R_OK) != 0) {
+        print_message("vgpu is not built: the text is not executed\n");
+        skip();
+    }
+    rc.backend = BACKEND_GPU;
+    if (runner_probe(&rc, &facts, &d) != STATUS_OK)
+        fail_msg("%s", d.text);
+    assert_non_null(strstr(facts.name, "virtual GPU"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +257,7 @@ int main(void)
         cmocka_unit_test(changed_inputs_are_found_on_the_device),
         cmocka_unit_test(cold_samples_run_behind_a_flush),
         cmocka_unit_test(ceilings_are_measured),
+        cmocka_unit_test(the_kits_text_does_what_it_says),
     };
 
     return cmocka_run_group_tests_name("timing", tests, NULL, NULL);
