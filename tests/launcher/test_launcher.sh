@@ -166,7 +166,8 @@ install) [ -e '$base/updated' ] || exit 100; rm -f '$base/no_header' ;;
 esac
 END
 launch list
-check "package missing: updates the lists and installs" called "apt-get install -y --no-install-recommends libxxhash-dev"
+check "package missing: updates the lists and installs" \
+    called "apt-get install -y --no-install-recommends libxxhash-dev"
 check "package missing: says so" said "installing libxxhash-dev"
 check "package missing: then runs" output_is "program:1:list"
 

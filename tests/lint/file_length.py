@@ -1,4 +1,4 @@
-"""lint.file_length: no text file above 1,200 lines, no line of a script above 120 characters.
+"""lint.file_length: no text file above 1,200 lines, no line of a script above 130 characters.
 
 The width of C files is clang-format's business, that of Python files black's.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import tree
 
 MAX_LINES = 1200
-MAX_WIDTH = 120
+MAX_WIDTH = 130
 TEXT = (".c", ".h", ".def", ".py", ".sh", ".cu", ".cmake", "CMakeLists.txt", ".md", "judge")
 WIDTH_OF = (".sh", ".cmake", "CMakeLists.txt", "judge")
 

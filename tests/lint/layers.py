@@ -12,7 +12,14 @@ IMPORT = re.compile(r"^\s*(?:from\s+(\.*[\w.]*)\s+import|import\s+([\w.]+))")
 
 # Third-party headers, and the only files that may know them.
 CONFINED = {
-    "jansson.h": {"jsonread.c", "compile_cache.c", "report_json.c", "store.c", "results.c", "findings.c"},
+    "jansson.h": {
+        "jsonread.c",
+        "compile_cache.c",
+        "report_json.c",
+        "store.c",
+        "results.c",
+        "findings.c",
+    },
     "xxhash.h": {"keyhash.c"},
     "argp.h": {"cmd.h", "judge_main.c"},
 }

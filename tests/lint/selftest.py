@@ -45,7 +45,7 @@ CASES: list[tuple[str, dict[str, str], str]] = [
     ("names", {"harness/a.c": "int x;\n"}, "should open with"),
     ("names", {"problems/p/Fast.cu": ""}, "'Fast' is not snake_case"),
     ("file_length", {"harness/a.c": "\n" * 1201}, "1201 lines"),
-    ("file_length", {"tests/cli/a.sh": "x" * 121}, "121 characters"),
+    ("file_length", {"tests/cli/a.sh": "x" * 131}, "131 characters"),
     ("words", {"harness/a.c": "/* TO" + "DO: later */\n"}, "finish it or open an issue"),
     ("words", {"harness/a.c": "int x; \n"}, "trailing space"),
     ("words", {"harness/a.c": "\tint x;\n"}, "tab; four spaces"),
