@@ -24,8 +24,7 @@ constexpr int ITEMS = 17;    // outputs a thread; odd: no bank conflicts
 constexpr int TILE = THREADS * ITEMS;
 constexpr unsigned FULL = 0xffffffffu;
 
-// ---- splits
-// --------------------------------------------------------------------------------------
+// ---- splits ------------------------------------------------------------------------------------
 
 // Merge path: how many of the first `diagonal` outputs come from A, that is the first i in
 // [low, high] for which A[i] is above B[diagonal - 1 - i], because then A[i] comes after that
@@ -70,8 +69,7 @@ __device__ int split_by_warp(const float *__restrict__ A, int M, const float *__
     return narrow(A, B, diagonal, low, high);
 }
 
-// ---- one tile in shared memory
-// -------------------------------------------------------------------
+// ---- one tile in shared memory -----------------------------------------------------------------
 
 // Windows are addressed by 32-bit shared addresses: half the instructions of generic pointers in
 // the two loops that every output goes through.
@@ -157,8 +155,7 @@ __device__ void store_tile(const float *tile, float *to, int count, int t, Relea
     }
 }
 
-// ---- large inputs: a ring of tiles
-// ---------------------------------------------------------------
+// ---- large inputs: a ring of tiles -------------------------------------------------------------
 
 constexpr int BLOCKS_PER_SM = 4;
 constexpr int STAGES = 3;
@@ -363,8 +360,7 @@ __global__ void __launch_bounds__(THREADS + 32, BLOCKS_PER_SM)
     }
 }
 
-// ---- small inputs: a block per tile, each with its own two searches
-// ------------------------------
+// ---- small inputs: a block per tile, each with its own two searches ----------------------------
 
 __global__ void __launch_bounds__(THREADS, 8)
     merge_tiles(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C,

@@ -1,5 +1,4 @@
-// @idea   the file to submit: a block per tile, splits after a first look, windows with their next
-// elements
+// @idea   the file to submit: a block per tile, a first look for its splits, no end tests
 // @source own
 // @expect AC
 // @arch   sm_80
@@ -23,8 +22,7 @@ constexpr int ITEMS = 17;    // outputs a thread; odd: no bank conflicts
 constexpr int TILE = THREADS * ITEMS;
 constexpr unsigned FULL = 0xffffffffu;
 
-// ---- splits
-// --------------------------------------------------------------------------------------
+// ---- splits ------------------------------------------------------------------------------------
 
 // Merge path: how many of the first `diagonal` outputs come from A, that is the first i in
 // [low, high] for which A[i] is above B[diagonal - 1 - i], because then A[i] comes after that
@@ -69,8 +67,7 @@ __device__ int split_by_warp(const float *__restrict__ A, int M, const float *__
     return narrow(A, B, diagonal, low, high);
 }
 
-// ---- one tile in shared memory
-// -------------------------------------------------------------------
+// ---- one tile in shared memory -----------------------------------------------------------------
 
 // Windows are addressed by 32-bit shared addresses: half the instructions of generic pointers in
 // the two loops that every output goes through.
@@ -156,8 +153,7 @@ __device__ void store_tile(const float *tile, float *to, int count, int t, Relea
     }
 }
 
-// ---- the kernel
-// ----------------------------------------------------------------------------------
+// ---- the kernel ------------------------------------------------------------
 
 __global__ void __launch_bounds__(THREADS, 8)
     merge_tiles(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C,

@@ -787,8 +787,7 @@ __global__ void __launch_bounds__(THREADS, blocks_per_sm(SEGMENT))
         output[i] = from_key(t);
 }
 
-// ---- small N
-// -------------------------------------------------------------------------------------
+// ---- small N -----------------------------------------------------------------------------------
 
 constexpr int SMALL_N = 16384;
 constexpr int SMALL_K = 1024;  // up to here one block finds and ranks the k largest
