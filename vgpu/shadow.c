@@ -23,6 +23,7 @@ struct shadow_cell {
 struct shadow_entry {
     uint32_t time, warp, lanes, site;
     bool writes;
+    bool some;                               /* some of the warp's lanes, it is not known which */
     uint32_t next;
 };
 /* What has been released at one address: known[] of the releasing warp, its own entry being the time of the release. */
@@ -105,15 +106,7 @@ static void start(struct shared_shadow *s)
     if (s->known) memset(s->known, 0, (size_t)s->warp_cap * s->warp_cap * sizeof *s->known);
 }
 
-/* Turns on the exact form; what was recorded before counts as ordered. */
-static void become_exact(struct shared_shadow *s)
-{
-    if (s->exact || !s->race) return;
-    if (!s->list) s->list = calloc(s->word_cap + 1u, sizeof *s->list);
-    if (!s->known) s->known = calloc((size_t)s->warp_cap * s->warp_cap, sizeof *s->known);
-    s->full = s->now++; /* without memory for the clocks as well: an order that is not kept must not look like a race */
-    s->exact = s->list && s->known;
-}
+static void become_exact(struct shared_shadow *s);
 
 /* Does the code hold barriers that order only a part of the block? Then the exact form is needed from the first access on. */
 static bool orders_parts(const struct program *p, unsigned depth)
@@ -285,17 +278,36 @@ static void drop_list(struct shared_shadow *s, uint32_t *head)
     }
 }
 
-static void add_entry(struct shared_shadow *s, uint32_t *head, const struct access_of *u, bool writes)
+/* Room for one more entry; false when memory is short. */
+static bool entry_room(struct shared_shadow *s)
 {
-    uint32_t *link = head, at;
-
     if (s->entry_count + 1 >= s->entry_cap) { /* before links into the array are taken; head may not lie in it */
         const uint32_t cap = s->entry_cap ? 2 * s->entry_cap : 1024;
         struct shadow_entry *grown = realloc(s->entries, cap * sizeof *grown);
-        if (!grown) return; /* an access less to compare with */
+        if (!grown) return false;
         s->entries = grown;
         s->entry_cap = cap;
     }
+    return true;
+}
+
+/* Puts an entry at *link, the end of a list. entry_room() came before. */
+static void link_entry(struct shared_shadow *s, uint32_t *link, struct shadow_entry e)
+{
+    uint32_t at = s->entry_free;
+
+    if (at) s->entry_free = s->entries[at].next;
+    else at = ++s->entry_count; /* 0 stands for the end */
+    e.next = 0;
+    s->entries[at] = e;
+    *link = at;
+}
+
+static void add_entry(struct shared_shadow *s, uint32_t *head, const struct access_of *u, bool writes)
+{
+    uint32_t *link = head;
+
+    if (!entry_room(s)) return; /* an access less to compare with; links are taken after the array may have moved */
     while (*link) { /* what this thread did before is ordered before what it does now */
         struct shadow_entry *e = &s->entries[*link];
         if (e->time == s->now && e->warp == u->warp && e->writes == writes && e->site == u->site) {
@@ -312,14 +324,7 @@ static void add_entry(struct shared_shadow *s, uint32_t *head, const struct acce
         }
         link = &e->next;
     }
-    if (s->entry_free) {
-        at = s->entry_free;
-        s->entry_free = s->entries[at].next;
-    } else {
-        at = ++s->entry_count; /* 0 stands for the end */
-    }
-    s->entries[at] = (struct shadow_entry){s->now, u->warp, 1u << u->lane, u->site, writes, 0};
-    *link = at;
+    link_entry(s, link, (struct shadow_entry){.time = s->now, .warp = u->warp, .lanes = 1u << u->lane, .site = u->site, .writes = writes});
 }
 
 static struct conflict check_list(const struct shared_shadow *s, const struct access_of *u, uint32_t head)
@@ -327,7 +332,7 @@ static struct conflict check_list(const struct shared_shadow *s, const struct ac
     for (uint32_t i = head; i; i = s->entries[i].next) {
         const struct shadow_entry *e = &s->entries[i];
         if (u->kind == SHADOW_READ && !e->writes) continue;
-        if (exempt(u, e->site, e->warp != u->warp) || ordered(s, u, e->time, e->warp, e->lanes)) continue;
+        if (exempt(u, e->site, e->warp != u->warp) || ordered(s, u, e->time, e->warp, e->lanes) || (e->some && e->warp == u->warp)) continue;
         return conflict_at(e->writes, e->warp, other_lane(u, e->warp, e->lanes), e->site);
     }
     return (struct conflict){0};
@@ -435,15 +440,11 @@ static struct shadow_cell *split(struct shared_shadow *s, uint32_t k)
         s->cells[at + i].list = 0;
     }
     for (uint32_t e = whole.list; e; e = s->entries[e].next) { /* each byte gets its own copy of the list */
-        const struct shadow_entry from = s->entries[e];
         for (unsigned i = 0; i < WORD; i++) {
-            for (uint32_t rest = from.lanes; rest; rest &= rest - 1) {
-                const struct access_of u = {from.warp, (uint32_t)__builtin_ctz(rest), from.site, SHADOW_READ};
-                const uint32_t now = s->now;
-                s->now = from.time;
-                add_entry(s, &s->cells[at + i].list, &u, from.writes);
-                s->now = now;
-            }
+            uint32_t *link = &s->cells[at + i].list;
+            if (!entry_room(s)) break;
+            while (*link) link = &s->entries[*link].next;
+            link_entry(s, link, s->entries[e]);
         }
     }
     if (s->exact) drop_list(s, &s->list[k]);
@@ -492,6 +493,65 @@ static struct conflict touch_bytes(struct shared_shadow *s, uint32_t k, unsigned
     }
     if (c && n == WORD) join(s, k);
     return found;
+}
+
+/* ---- from the plain to the exact form ---- */
+static void list_masks(struct shared_shadow *s, uint32_t *head, uint32_t time, uint32_t warps, uint32_t lanes, uint32_t site, bool writes)
+{
+    const bool some = (warps & (warps - 1)) != 0; /* lanes of several warps are merged: whose, is lost */
+
+    for (uint32_t rest = warps; rest && entry_room(s); rest &= rest - 1) {
+        uint32_t *link = head;
+        while (*link) link = &s->entries[*link].next;
+        link_entry(s, link, (struct shadow_entry){.time = time, .warp = (uint32_t)__builtin_ctz(rest), .lanes = lanes, .site = site,
+                                                  .writes = writes, .some = some});
+    }
+}
+
+static void list_cell(struct shared_shadow *s, struct shadow_cell *c)
+{
+    if (c->wt > s->full && (c->ws & (SITE_STRONG | SITE_VOLATILE))) {
+        list_masks(s, &c->list, c->wt, c->ww, c->wl, c->ws, true);
+        c->wt = s->birth + 1;
+    }
+    if (c->rt > s->full) list_masks(s, &c->list, c->rt, c->rw, c->rl, c->rs, false);
+    c->rt = 0;
+}
+
+static void become_exact(struct shared_shadow *s)
+{
+    if (s->exact || !s->race) return;
+    if (!s->list) s->list = calloc(s->word_cap + 1u, sizeof *s->list);
+    if (!s->known) s->known = calloc((size_t)s->warp_cap * s->warp_cap, sizeof *s->known);
+    if (!s->list || !s->known) {
+        s->full = s->now++; /* an order that cannot be kept must not look like a race */
+        return;
+    }
+    s->exact = true;
+    for (uint32_t k = 0; k < s->word_count; k++) {
+        if (s->wt[k] == TIME_ASYNC) continue;
+        if (s->wt[k] == TIME_SPLIT) {
+            for (unsigned i = 0; i < WORD; i++) list_cell(s, &s->cells[s->wl[k] + i]);
+        } else if (s->rt[k] > s->full || s->wt[k] > s->full) {
+            struct shadow_cell c = cell_of_word(s, k);
+            list_cell(s, &c);
+            put_cell(s, k, &c);
+        }
+    }
+}
+
+/* Strong accesses do not race among each other, so one that comes after a plain access of the same time span must not hide it: with two
+ * records a word cannot tell them apart. */
+static bool mixes(const struct shared_shadow *s, const uint32_t addr[WARP_LANES], uint32_t lanes, unsigned width)
+{
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const uint32_t first = addr[__builtin_ctz(rest)];
+        for (uint32_t k = first / WORD; k * WORD < first + width; k++) {
+            if (s->wt[k] >= TIME_ASYNC || s->rt[k] > s->full) return true;
+            if (s->wt[k] > s->full && !(s->ws[k] & (SITE_STRONG | SITE_VOLATILE))) return true;
+        }
+    }
+    return false;
 }
 
 /* ---- reports ---- */
@@ -593,6 +653,7 @@ static void check_access(struct warp *w, const struct insn *in, const uint32_t a
     memset(tally, 0, sizeof tally);
     u.site = site | ((kind & SHADOW_STRONG) || u.kind == SHADOW_ATOMIC ? SITE_STRONG : 0) | (kind & SHADOW_VOLATILE ? SITE_VOLATILE : 0);
     uint32_t todo = lanes;
+    if (!s->exact && u.kind != SHADOW_READ && (u.site & ~SITE_MASK) && mixes(s, addr, lanes, width)) become_exact(s);
     if (u.kind == SHADOW_WRITE && s->race && !(u.site & SITE_STRONG)) todo = settle_same(addr, lanes, width, values, w->index, site, tally);
     FOR_EACH_LANE(lane, todo)
     {
