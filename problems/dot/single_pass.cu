@@ -1,7 +1,7 @@
 // @idea   one launch: two float4 streams, and in each block a clerk warp that mails the sum
 // @source own; reduction/single_pass.cu with two streams
 // @expect AC
-// @tune   STREAM_WARPS 16 24 31
+// @tune   STREAM_WARPS 16 24
 // @tune   LOADS 8 4
 // Bytes: 8N read, 4 written. Floor: 2.7 us + 8N / 4.62 TB/s = 10.0 us at N = 4,194,304 (cold).
 // Above the floor, at that size on an H200: 1.4 us until the memory is at full speed, 0.5 us for

@@ -2,8 +2,7 @@
 // @source own
 // @expect AC
 // @tune   LOADS 8 4
-// @tune   BLOCK 1024 512 256
-// @tune   BLOCKS_PER_SM 1 2 4
+// @tune   BLOCK 1024 512
 // Bytes: 4N read, 4 written. Floor: 2.7 us + 4N / 4.62 TB/s = 6.3 us at N = 4,194,304 (cold).
 // Above the floor: three trips to L2 in a row at the end (the atomic, the ticket behind a fence,
 // the sum fetched back), 0.8 us against 0.6 for the mailbox of `single_pass.cu`, for far less code.

@@ -4,8 +4,8 @@
 // @arch   sm_90
 // @needs  gpu
 // @tune   LOADS 8 4
-// @tune   BLOCK 512 256 1024
-// @tune   BLOCKS_PER_SM 2 1 3 4
+// @tune   BLOCK 512 256
+// @tune   BLOCKS_PER_SM 2 1
 // Bytes: 4N read, 4 written. Floor: 2.7 us + 4N / 4.62 TB/s = 6.3 us at N = 4,194,304 (cold).
 // The idea: an eighth of the mails, since eight blocks settle the rest among themselves through
 // shared memory that they can all reach. It does not pay: reading 33 words of mail takes as long as

@@ -2,8 +2,8 @@
 // @source own
 // @expect AC
 // @tune   LOADS 8 4
-// @tune   BLOCK 512 256 1024
-// @tune   BLOCKS_PER_SM 2 1 3 4
+// @tune   BLOCK 512 256
+// @tune   BLOCKS_PER_SM 2 1
 // Bytes: 4N read, 4 written. Floor: 2.7 us + 4N / 4.62 TB/s = 6.3 us at N = 4,194,304 (cold).
 // Above the floor: the barrier of the grid costs a trip to L2 for the arrival and one or more for
 // the release, 1.2 us in all, and a single-block sum pays it as well (5.4 us against 3.7 for N = 1,

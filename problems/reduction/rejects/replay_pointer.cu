@@ -1,8 +1,10 @@
 // @idea   keeps every answer under the address and length of its input
 // @source own
 // @expect WA
+// @needs  gpu
 // Right as long as nobody writes new data to an old address. Timed calls on one buffer cost one
-// copy of four bytes. The judge puts new contents at the same address.
+// copy of four bytes. The judge puts new contents at the same address. (On the virtual GPU no
+// address is given out twice, so there this file never finds an old answer and is right.)
 
 namespace
 {

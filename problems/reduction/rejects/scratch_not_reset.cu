@@ -57,5 +57,6 @@ __global__ void sum(const float *input, float *output, int n)
 extern "C" void solve(const float *input, float *output, int N)
 {
     const int wanted = (N + BLOCK - 1) / BLOCK;
-    sum < < <wanted<1 ? 1 : wanted<MAX_GRID ? wanted : MAX_GRID, BLOCK>>>(input, output, N);
+    const int blocks = wanted < 1 ? 1 : wanted < MAX_GRID ? wanted : MAX_GRID;
+    sum<<<blocks, BLOCK>>>(input, output, N);
 }

@@ -2,14 +2,14 @@
 // @source own
 // @expect WA
 // No block knows which of the others have run. Block 0 clears the output when its own part is
-// ready; what earlier blocks have added by then is lost. It also takes the elements that do not
-// fill the grid, as is often seen, which makes it the last to be ready. Inputs of fewer than
-// 262,144 elements are all block 0's, and come out right.
+// ready; what other blocks have added by then is lost. One thread of it also takes the elements
+// that do not fill the grid, as is often seen, which makes it the last to be ready. Inputs of fewer
+// than 16,384 elements are all block 0's, and come out right.
 
 namespace
 {
 
-constexpr int BLOCK = 1024;
+constexpr int BLOCK = 256;
 
 // The sum over the block, valid in every thread.
 __device__ double block_sum(double v)
@@ -25,7 +25,7 @@ __device__ double block_sum(double v)
     return slot[0];
 }
 
-constexpr int GRID = 256;
+constexpr int GRID = 1024;
 
 __global__ void sum(const float *input, float *output, int n)
 {
@@ -34,8 +34,8 @@ __global__ void sum(const float *input, float *output, int n)
     for (int i = static_cast<int>(blockIdx.x) * BLOCK + static_cast<int>(threadIdx.x); i < whole;
          i += GRID * BLOCK)
         acc += static_cast<double>(input[i]);
-    if (blockIdx.x == 0) {
-        for (int i = whole + static_cast<int>(threadIdx.x); i < n; i += BLOCK)
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        for (int i = whole; i < n; ++i)
             acc += static_cast<double>(input[i]);
     }
     acc = block_sum(acc);
