@@ -12,10 +12,13 @@
 // need no search. One cooperative launch with two barriers. Above the floor: ramp and tail of the
 // stream, the barriers (1.3 us each), the threshold, the latency of the second read.
 //
-// Paths: N <= 16,384 ranks every element by counting; k <= 2,048 takes batches of 1,024 as
-// segments; k <= N/64 (and 131,000) takes the 32 elements of a lane; larger k sorts, after a
-// filter that drops what is surely below the k-th when k < 3N/4. Hardware feature used:
-// cooperative launch; without it the sort serves. The answer is bitwise reproducible.
+// Paths. N <= 4,096: every element is ranked by counting. N <= 16,384 and k <= 1,024: one block.
+// k <= 2,048: segments are batches of 1,024; where a warp has one batch only it keeps it, and reads
+// nothing twice. k <= N/64 (and 131,000): segments are the 32 elements of a lane. Larger k: keys
+// are dealt to buckets of some 4,096 by value in two rounds, and each bucket is sorted in shared
+// memory: 28N bytes, or less for k < N, since bins below the k-th key's are dropped; data that no
+// such cut spreads (long runs of few values) go through a plain four-pass radix sort. Hardware
+// feature used: cooperative launch. The answer is bitwise reproducible.
 
 #include <cstdint>
 #include <cuda_runtime.h>
@@ -791,7 +794,7 @@ __global__ void __launch_bounds__(THREADS, blocks_per_sm(SEGMENT))
 
 constexpr int SMALL_N = 16384;
 constexpr int SMALL_K = 1024;  // up to here one block finds and ranks the k largest
-constexpr int RANK_ALL = 4096; // up to here ranking every element is cheap enough
+constexpr int RANK_ALL = 4096; // up to here ranking every element is as quick
 
 // Ranks every element by counting.
 __global__ void __launch_bounds__(THREADS)
@@ -1317,7 +1320,7 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
     if (N < 1 || k < 1)
         return;
     const Device &device = device_facts();
-    if (N <= (k > SMALL_K ? RANK_ALL : SMALL_K)) {
+    if (N <= RANK_ALL) {
         const int wanted = (N + WARPS - 1) / WARPS;
         const int grid = wanted < device.sms ? wanted : device.sms;
         rank_all<<<grid, THREADS>>>(input, output, N, k);
