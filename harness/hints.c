@@ -109,7 +109,7 @@ static const char *hint_decoy(const struct view *v)
         for (uint64_t i = 0; i < v->n && equal; i++)
             equal = near(v, i, v->got[i], compare_load(decoy->dtype, decoy->data, i));
         if (equal)
-            return decoy->sentence;
+            return arena_strdup(v->arena, decoy->sentence); /* the case file will be closed */
     }
     return NULL;
 }

@@ -148,6 +148,8 @@ static void test_decoy(void **state)
         .sentence = "last element missing", .dtype = DTYPE_F32, .data = f->decoy};
     f->in.decoy_count = 1;
     EXPECT(f, "last element missing");
+    /* the sentence lives in the case file, which is closed before the report is made */
+    assert_ptr_not_equal(f->out[0], f->in.decoys[0].sentence);
 }
 
 static void test_replay(void **state)
