@@ -23,11 +23,12 @@ static const char usage[] =
     "                    printed at the end when its name starts with \"out\"\n"
     "  --checks LIST     of mem,init,race,sync or all, none (default all); --counters 0|1; --seed N; --budget N; --early\n"
     "  --dump            print the decoded program\n"
+    "  --lower           only decode every kernel of the file; name those that cannot run\n"
     "Exit status: 0 fine, 1 a difference or a kernel error, 2 wrong usage or unreadable file.\n";
 
 struct setup {
     const char *file;
-    bool test, dump, early;
+    bool test, dump, lower;
     unsigned bench;
     struct vgpu_options options;
     struct test t;
@@ -37,7 +38,7 @@ struct setup {
 static double now(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* other processes do not count */
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
@@ -82,7 +83,7 @@ static int parse_command_line(struct setup *s, int argc, char **argv)
             s->file = o;
             continue;
         }
-        bool flag = strcmp(o, "--test") == 0 || strcmp(o, "--dump") == 0 || strcmp(o, "--early") == 0 || strcmp(o, "--help") == 0;
+        bool flag = strcmp(o, "--test") == 0 || strcmp(o, "--lower") == 0 || strcmp(o, "--dump") == 0 || strcmp(o, "--early") == 0 || strcmp(o, "--help") == 0;
         if (strcmp(o, "--help") == 0) {
             fputs(usage, stdout);
             return -1;
@@ -92,6 +93,7 @@ static int parse_command_line(struct setup *s, int argc, char **argv)
         line[0] = '\0';
         if (strcmp(o, "--test") == 0) s->test = true;
         else if (strcmp(o, "--dump") == 0) s->dump = true;
+        else if (strcmp(o, "--lower") == 0) s->lower = true;
         else if (strcmp(o, "--early") == 0) s->options.early_async = true;
         else if (strcmp(o, "--bench") == 0) s->bench = (unsigned)strtoul(v, NULL, 10);
         else if (strcmp(o, "--seed") == 0) s->options.seed = strtoull(v, NULL, 0);
@@ -146,7 +148,7 @@ static bool open_device(struct run *r, const struct vgpu_options *o, const char 
         return false;
     }
     if (!ptx_module_load(&r->module, text, len, &diag)) {
-        snprintf(err, err_size, "%u:%u: %s", diag.line, diag.col, diag.text);
+        snprintf(err, err_size, "%u:%u: %.400s", diag.line, diag.col, diag.text);
         return false;
     }
     return image_place(&r->device.space, r->module, err, err_size);
@@ -314,7 +316,7 @@ static int run_test(struct setup *s, const char *text, size_t len)
 static void print_rate(const struct setup *s, const struct run *r, double best)
 {
     struct tally_rate { double lanes, warps; } x = {(double)r->counts.lane_inst, (double)r->counts.warp_inst};
-    printf("%s: isa %s, best of %u: %.3f ms", s->file, exec_isa_name(), s->bench, best * 1e3);
+    printf("%s: isa %s, best of %u: %.3f ms of CPU time", s->file, exec_isa_name(), s->bench, best * 1e3);
     if (x.warps > 0) printf(", %.4g lane instructions, %.1f active lanes, %.3f G lane instructions/s", x.lanes, x.lanes / x.warps, x.lanes / best * 1e-9);
     printf("\n");
 }
@@ -390,6 +392,28 @@ static int run_once(struct setup *s, const char *text, size_t len)
     return status;
 }
 
+static int lower_all(struct setup *s, const char *text, size_t len)
+{
+    char err[512] = "";
+    struct run r;
+    unsigned kernels = 0, refused = 0;
+    double start = now();
+    bool ok = open_device(&r, &s->options, text, len, err, sizeof err);
+    if (!ok) fprintf(stderr, "%s: %s\n", s->file, err);
+    double loaded = now();
+    for (uint32_t i = 0; ok && i < r.module->func_count; i++) {
+        struct ptx_func *f = &r.module->funcs[i];
+        if (!f->entry) continue;
+        kernels++;
+        if (lower_function(f, err, sizeof err)) continue;
+        refused++;
+        printf("%s: %s\n", f->name, err);
+    }
+    if (ok) printf("%s: %u kernels, %u refused; load %.2f ms, decode %.2f ms\n", s->file, kernels, refused, (loaded - start) * 1e3, (now() - loaded) * 1e3);
+    close_device(&r);
+    return !ok ? 2 : refused ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
     struct setup s;
@@ -400,11 +424,11 @@ int main(int argc, char **argv)
     if (status) return status < 0 ? 0 : status;
     char *text = ptxtest_slurp(s.file, &len);
     if (!text) return fail(s.file, strerror(errno));
-    if (!s.has_test && !ptxtest_parse(&s.t, text, err, sizeof err)) {
+    if (!s.lower && !s.has_test && !ptxtest_parse(&s.t, text, err, sizeof err)) {
         free(text);
         return fail(s.file, err);
     }
-    status = s.test ? run_test(&s, text, len) : s.bench ? run_bench(&s, text, len) : run_once(&s, text, len);
+    status = s.lower ? lower_all(&s, text, len) : s.test ? run_test(&s, text, len) : s.bench ? run_bench(&s, text, len) : run_once(&s, text, len);
     ptxtest_free(&s.t);
     free(text);
     return status;
