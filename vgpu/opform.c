@@ -260,7 +260,7 @@ enum ptx_form op_match(const struct op_word *w, enum ptx_form after)
 
 void op_explain(const struct op_word *w, char *buf, size_t size)
 {
-    bool opcode = false, fits = false;
+    bool opcode = false, typed = false;
     unsigned furthest = 0;
 
     for (int f = 1; f < PTX_FORM_COUNT; f++) {
@@ -268,9 +268,11 @@ void op_explain(const struct op_word *w, char *buf, size_t size)
         if (!same(w->text, w->opcode_len, forms[f].opcode))
             continue;
         opcode = true;
-        if (match_mods(&forms[f], w, &bad))
-            fits = true;
-        else if (bad > furthest)
+        if (!match_types(&forms[f], w)) /* then the types are wrong, unless another row has them */
+            continue;
+        typed = true;
+        match_mods(&forms[f], w, &bad);
+        if (bad > furthest)
             furthest = bad;
     }
     if (!opcode)
@@ -280,7 +282,7 @@ void op_explain(const struct op_word *w, char *buf, size_t size)
                  w->unknown, (int)w->opcode_len, w->text);
     else if (w->too_long)
         snprintf(buf, size, "too many modifiers");
-    else if (fits)
+    else if (!typed)
         snprintf(buf, size, "'%.*s' does not exist with %s", (int)w->opcode_len, w->text,
                  w->type_count == 0 ? "no type" : "these types");
     else if (furthest < w->mod_count)

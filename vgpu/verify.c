@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Far above what compilers write; hostile text must not cost gigabytes. */
+enum { INIT_BYTES_MAX = 64 << 20, REGISTERS_MAX = 1 << 20 };
+
 static bool fail_memory(struct checker *c)
 {
     c->no_memory = true;
@@ -199,7 +202,7 @@ static bool initialise_var(struct checker *c, const struct ast_var *v, struct pt
         return fail_at(c, v->name, "only .global and .const variables can be initialised");
     if (out->size == 0)
         out->size = count_elements(v->init) * w.element;
-    if (out->size > (uint64_t)1 << 32)
+    if (out->size > INIT_BYTES_MAX)
         return fail_at(c, v->name, "initialised variable too large");
     if (v->dims > 1) /* nvcc flattens its arrays; rows of unequal length would need padding */
         for (uint32_t i = 0; v->init->kind == INIT_LIST && i < v->init->elem_count; i++)
@@ -426,6 +429,8 @@ static bool add_registers(struct checker *c, const struct ast_var *v)
         return fail_at(c, v->name, "vector and array registers are not supported");
     if (ptx_type_bits(v->type) == 0)
         return fail_at(c, v->name, "no register can have this type");
+    if (n > REGISTERS_MAX - f->reg_count)
+        return fail_at(c, v->name, "too many registers in one function");
     f->regs = array_grow(c, f->regs, f->reg_count, n, &c->reg_cap, sizeof *f->regs);
     const size_t stride = v->name.len + 8;
     char *names = array_new(c, n, stride);

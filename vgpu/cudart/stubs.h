@@ -1,5 +1,6 @@
 /*
- * stubs.h - what a refused function does. Includes no CUDA header: stubs.c defines the functions that those declare, without arguments.
+ * stubs.h - what a refused function does. Includes no CUDA header: stubs.c defines the functions
+ * that those declare, without arguments.
  */
 #ifndef VGPU_CUDART_STUBS_H
 #define VGPU_CUDART_STUBS_H

@@ -1,5 +1,5 @@
 /*
- * launch.c - kernel launches: both host stub forms, configurations, attributes, and what is known
+ * kernel.c - kernel launches: both host stub forms, configurations, attributes, and what is known
  * about a kernel. Executes nothing itself: sched_run does. Invariant: a wrong configuration is
  * refused at the launch, a fault surfaces at the next synchronising call.
  */
@@ -77,6 +77,55 @@ static bool dims_fit(dim3 grid, dim3 block)
            block.x <= THREADS_MAX && block.y <= THREADS_MAX && block.z <= BLOCK_Z_MAX;
 }
 
+static bool reads_cluster(const struct ptx_operand *p)
+{
+    if (p->kind == PTX_OPND_SPECIAL && p->special >= PTX_SPECIAL_CLUSTERID_X &&
+        p->special <= PTX_SPECIAL_IS_EXPLICIT_CLUSTER)
+        return true;
+    for (uint32_t i = 0; i < p->elem_count; i++)
+        if (reads_cluster(&p->elems[i]))
+            return true;
+    return false;
+}
+
+/* The first instruction that would notice a cluster; instructions that use one are refused as such.
+ */
+static const struct ptx_inst *notices_cluster(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->inst_count; i++)
+        for (unsigned k = 0; k < f->insts[i].operand_count; k++)
+            if (reads_cluster(&f->insts[i].operands[k]))
+                return &f->insts[i];
+    return NULL;
+}
+
+/* Blocks of a cluster run like any others, which is right for a kernel that does not look. */
+static cudaError_t check_cluster(struct runtime *rt, const struct kernel *k, dim3 grid,
+                                 dim3 cluster)
+{
+    const uint64_t blocks = (uint64_t)cluster.x * cluster.y * cluster.z;
+
+    if (blocks == 0 || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+        return cudaErrorInvalidClusterSize;
+    if (blocks > (k->nonportable ? 16u : 8u))
+        return cudaErrorInvalidClusterSize;
+    const struct ptx_inst *at = blocks > 1 ? notices_cluster(k->func) : NULL;
+    if (!at)
+        return cudaSuccess;
+    report_refused(&rt->device.report, k->name, at,
+                   "clusters of more than one block are not executed");
+    report_flush(&rt->device.report);
+    return cudaErrorNoKernelImageForDevice;
+}
+
+/* .reqnctapercluster fixes the shape for every launch of the kernel. */
+static dim3 fixed_cluster(const struct kernel *k)
+{
+    const uint32_t *c = k->func->cluster;
+
+    return c[0] ? (dim3){c[0], c[1], c[2]} : (dim3){1, 1, 1};
+}
+
 static cudaError_t check_config(struct runtime *rt, const struct launch *l)
 {
     const struct kernel *k = l->kernel;
@@ -96,7 +145,7 @@ static cudaError_t check_config(struct runtime *rt, const struct launch *l)
         if ((uint64_t)l->grid.x * l->grid.y * l->grid.z > per_sm * rt->device.sm_count)
             return cudaErrorCooperativeLaunchTooLarge;
     }
-    return cudaSuccess;
+    return check_cluster(rt, k, l->grid, fixed_cluster(k));
 }
 
 /* The parameter block: each argument copied to the place that the PTX gives it. */
@@ -217,17 +266,6 @@ static cudaError_t read_attributes(const cudaLaunchConfig_t *c, struct extras *x
     return cudaSuccess;
 }
 
-/* Clusters share nothing that the supported instructions could see, but their shape must still be
- * possible. */
-static cudaError_t check_cluster(const struct kernel *k, dim3 grid, dim3 cluster)
-{
-    const uint64_t blocks = (uint64_t)cluster.x * cluster.y * cluster.z;
-
-    if (blocks == 0 || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
-        return cudaErrorInvalidClusterSize;
-    return blocks <= (k->nonportable ? 16u : 8u) ? cudaSuccess : cudaErrorInvalidClusterSize;
-}
-
 static cudaError_t launch_ex(struct runtime *rt, const cudaLaunchConfig_t *c, const void *func,
                              void **args)
 {
@@ -241,7 +279,7 @@ static cudaError_t launch_ex(struct runtime *rt, const cudaLaunchConfig_t *c, co
         e = launch_prepare(rt, &w.u.launch, func, c->gridDim, c->blockDim, args,
                            c->dynamicSmemBytes, x.cooperative);
     if (e == cudaSuccess)
-        e = check_cluster(w.u.launch.kernel, c->gridDim, x.cluster);
+        e = check_cluster(rt, w.u.launch.kernel, c->gridDim, x.cluster);
     if (e == cudaSuccess)
         return stream_submit(rt, c->stream, &w);
     work_drop(&w);
