@@ -315,6 +315,7 @@ static void fill_counts(struct grid *g)
     c->f32_fma = t->lanes[TALLY_F32_FMA];
     c->f64_op = t->lanes[TALLY_F64];
     c->f16_op = t->lanes[TALLY_F16];
+    if (g->device->options.counters) c->global_touched = 32 * mem_touched_sectors(&g->device->space);
 }
 
 /* ---- the launch ---- */
