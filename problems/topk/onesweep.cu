@@ -59,15 +59,16 @@ struct Choice {
 // The bin of rank `rank` among `BINS` counts, for the whole block. Threads hold consecutive bins
 // from the top down, so a scan over threads counts from the largest digit.
 template <int BINS> __device__ Choice choose_bin(const unsigned *counts, unsigned rank) {
-    constexpr int EACH = (BINS + THREADS - 1) / THREADS;
+    static_assert(BINS % THREADS == 0, "every thread holds as many bins");
+    constexpr int EACH = BINS / THREADS;
     __shared__ unsigned warp_sums[WARPS];
     __shared__ Choice choice;
     const int t = thread_id();
+    const int lowest = (t ^ (THREADS - 1)) * EACH; // the thread's bins, upwards
     unsigned own[EACH], sum = 0;
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
-        const int bin = BINS - 1 - (t * EACH + e);
-        own[e] = bin >= 0 ? counts[bin] : 0;
+        own[e] = counts[lowest + e];
         sum += own[e];
     }
     unsigned inclusive = sum;
@@ -85,9 +86,9 @@ template <int BINS> __device__ Choice choose_bin(const unsigned *counts, unsigne
     for (int w = 0; w < t / 32; w++)
         above += warp_sums[w];
 #pragma unroll
-    for (int e = 0; e < EACH; e++) {
+    for (int e = EACH - 1; e >= 0; e--) {
         if (above < rank && rank <= above + own[e])
-            choice = {static_cast<unsigned>(BINS - 1 - (t * EACH + e)), rank - above};
+            choice = {static_cast<unsigned>(lowest + e), rank - above};
         above += own[e];
     }
     __syncthreads();
