@@ -145,6 +145,8 @@ static void verdict_line(struct textbuf *b, const struct term *term, struct tall
         textbuf_printf(b, "%sat %s", r->as_expected ? "" : ", ", r->first_failed->casedef->name);
     else if (skipped)
         report_text_wrap(b, r->reason, 9);
+    while (b->len > 0 && b->text[b->len - 1] == ' ')
+        b->text[--b->len] = '\0';
     textbuf_puts(b, "\n");
 }
 

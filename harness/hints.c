@@ -155,7 +155,7 @@ static const char *hint_accumulates(const struct view *v)
         const double added = ldexp(v->got[i] - v->want[i], v->cmp->exponent);
         const double before = compare_load(v->cmp->dtype, v->in->previous, i);
 
-        all = fabs(added - before) <= 1e-4 * fmax(fabs(before), fabs(added)) ||
+        all = isfinite(added) && fabs(added - before) <= 1e-4 * fmax(fabs(before), fabs(added)) ||
               (added == 0.0 && before == 0.0);
         any = any || before != 0.0;
     }
