@@ -155,8 +155,8 @@ static const char *hint_accumulates(const struct view *v)
         const double added = ldexp(v->got[i] - v->want[i], v->cmp->exponent);
         const double before = compare_load(v->cmp->dtype, v->in->previous, i);
 
-        all = isfinite(added) && fabs(added - before) <= 1e-4 * fmax(fabs(before), fabs(added)) ||
-              (added == 0.0 && before == 0.0);
+        all = isfinite(added) && ((added == 0.0 && before == 0.0) ||
+                                  fabs(added - before) <= 1e-4 * fmax(fabs(before), fabs(added)));
         any = any || before != 0.0;
     }
     return all && any ? "adds to the previous result: the output is not cleared" : NULL;
