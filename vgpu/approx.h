@@ -43,11 +43,22 @@ static inline float approx_lg2_f32(float x)
     return x >= 0.0f ? r : f32_make(F32_NAN_BITS);
 }
 
-/* sin(x + quarter * pi/2); pi/2 in three parts keeps the reduction exact to about 1e-16 for |x| up to 2^20. */
-static inline double approx_sine(double x, int64_t quarter)
+/* sin and cos as the hardware does them: x / (2 pi) is rounded towards zero to f32, with the f32 nearest to 1 / (2 pi), and the function unit takes
+ * a sine of so many turns. That product, not the unit, makes the error for large x; subnormal turns count as zero. */
+static inline float approx_turns(float x)
 {
-    double biased = x * 0x1.45f306dc9c883p-1 + 0x1.8p52, n = biased - 0x1.8p52;
-    double r = ((x - n * 0x1.921fb54000000p+0) - n * 0x1.10b4611000000p-30) - n * 0x1.4c4c6628b80dcp-59;
+    double product = (double)x * (double)0x1.45f306p-3f;      /* exact */
+    double size = __builtin_fabs(product);
+    float turns = (float)f64_make(f64_bits(product) & 0xffffffffe0000000ull);
+    turns = size < 0x1p-126 ? 0.0f : turns;
+    return f32_make((f32_bits(turns) & 0x7fffffffu) | (f32_bits(x) & 0x80000000u));
+}
+/* sin(2 pi turns + quarter * pi/2) */
+static inline double approx_sine(double turns, int64_t quarter)
+{
+    double quarters = turns * 4.0, biased = quarters + 0x1.8p52, n = biased - 0x1.8p52;
+    biased = __builtin_fabs(quarters) < 0x1p50 ? biased : 0x1.8p52; /* whole turns */
+    double r = __builtin_fabs(quarters) < 0x1p50 ? (quarters - n) * 0x1.921fb54442d18p+0 : 0.0;
     int64_t k = (int64_t)(f64_bits(biased) & 3) + quarter;
     double q = r * r;
     double s = r * (1.0 + q * (-1.0 / 6 + q * (1.0 / 120 + q * (-1.0 / 5040 + q * (1.0 / 362880 + q * (-1.0 / 39916800))))));
@@ -57,13 +68,13 @@ static inline double approx_sine(double x, int64_t quarter)
 }
 static inline float approx_sin_f32(float x)
 {
-    float r = (float)approx_sine((double)x, 0);
-    r = x == 0.0f ? x : r;
+    float turns = approx_turns(x), r = (float)approx_sine((double)turns, 0);
+    r = turns == 0.0f ? turns : r;
     return (f32_bits(x) & 0x7f800000u) == 0x7f800000u ? f32_make(F32_NAN_BITS) : r;
 }
 static inline float approx_cos_f32(float x)
 {
-    float r = (float)approx_sine((double)x, 1);
+    float r = (float)approx_sine((double)approx_turns(x), 1);
     return (f32_bits(x) & 0x7f800000u) == 0x7f800000u ? f32_make(F32_NAN_BITS) : r;
 }
 static inline float approx_tanh_f32(float x)
@@ -77,13 +88,12 @@ static inline float approx_tanh_f32(float x)
 static inline float approx_rcp_f32(float x) { return f32_canon(1.0f / x); }
 static inline float approx_rsqrt_f32(float x) { return f32_canon((float)(1.0 / __builtin_sqrt((double)x))); }
 static inline float approx_sqrt_f32(float x) { return f32_canon(__builtin_sqrtf(x)); }
-/* div.approx is a * rcp(b); .full scales first, so it has no hole: for 2^126 < |b| < 2^128 the plain form gives zero. */
+/* div.approx is a * rcp(b); .full scales first, so it has no hole: for 2^126 < |b| < 2^128 the plain form multiplies by zero. */
 static inline float approx_div_f32(float a, float b)
 {
     float size = __builtin_fabsf(b), r = a / b;
-    bool hole = size > 0x1p126f && size <= 0x1.fffffep127f && __builtin_fabsf(a) <= 0x1.fffffep127f;
-    uint32_t zero = (f32_bits(a) ^ f32_bits(b)) & 0x80000000u;
-    return f32_canon(hole ? f32_make(zero) : r);
+    bool hole = size > 0x1p126f && size <= 0x1.fffffep127f;
+    return f32_canon(hole ? a * f32_make(f32_bits(b) & 0x80000000u) : r);
 }
 
 #endif

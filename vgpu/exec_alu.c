@@ -1,9 +1,10 @@
 /*
  * exec_alu.c - lane loops of the integer, logic, comparison and move instructions.
  * Floats are in exec_float.c, conversions in exec_convert.c. Invariant: no C behaviour is relied on that is undefined: arithmetic is unsigned,
- * shift counts are clamped first, division by zero yields all ones and INT_MIN / -1 wraps, as the hardware does.
+ * shift counts are clamped first, quotient and remainder of a division by zero are all ones and INT_MIN / -1 wraps, as the hardware does.
  */
 #include "exec.h"
+#include "ieee.h"
 
 /* 16-bit values live in 32-bit slots whose upper half is unspecified: every reader truncates. */
 #define U16(x) ((uint16_t)(x))
@@ -149,19 +150,19 @@ static inline uint64_t div_s64(int64_t a, int64_t b)
 {
     return b == 0 ? 0xffffffffffffffffull : b == -1 ? 0ull - (uint64_t)a : (uint64_t)(a / b);
 }
-static inline uint32_t rem_s32(int32_t a, int32_t b) { return b == 0 ? (uint32_t)a : b == -1 ? 0u : (uint32_t)(a % b); }
-static inline uint64_t rem_s64(int64_t a, int64_t b) { return b == 0 ? (uint64_t)a : b == -1 ? 0ull : (uint64_t)(a % b); }
+static inline uint32_t rem_s32(int32_t a, int32_t b) { return b == 0 ? 0xffffffffu : b == -1 ? 0u : (uint32_t)(a % b); }
+static inline uint64_t rem_s64(int64_t a, int64_t b) { return b == 0 ? 0xffffffffffffffffull : b == -1 ? 0ull : (uint64_t)(a % b); }
 EACH16(div_u16, U16(b) == 0 ? 0xffff : U16(a) / U16(b))
 EACH16(div_s16, S16(b) == 0 ? 0xffff : S16(a) / S16(b))
 EACH32(div_u32, b == 0 ? 0xffffffffu : a / b)
 EACH32(div_s32, div_s32(S32(a), S32(b)))
 EACH64(div_u64, b == 0 ? 0xffffffffffffffffull : a / b)
 EACH64(div_s64, div_s64(S64(a), S64(b)))
-EACH16(rem_u16, U16(b) == 0 ? U16(a) : U16(a) % U16(b))
-EACH16(rem_s16, S16(b) == 0 ? S16(a) : S16(a) % S16(b))
-EACH32(rem_u32, b == 0 ? a : a % b)
+EACH16(rem_u16, U16(b) == 0 ? 0xffff : U16(a) % U16(b))
+EACH16(rem_s16, S16(b) == 0 ? 0xffff : S16(a) % S16(b))
+EACH32(rem_u32, b == 0 ? 0xffffffffu : a % b)
 EACH32(rem_s32, rem_s32(S32(a), S32(b)))
-EACH64(rem_u64, b == 0 ? a : a % b)
+EACH64(rem_u64, b == 0 ? 0xffffffffffffffffull : a % b)
 EACH64(rem_s64, rem_s64(S64(a), S64(b)))
 
 /* ---- one operand, min, max ---- */
@@ -252,7 +253,7 @@ static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
 }
 MAP32(lop3, lop3(a, b, c, (uint32_t)in->imm))
 
-/* ---- bit fields ---- */
+/* ---- bit fields: the 32-bit forms read the low byte of position and length, the 64-bit forms all of them ---- */
 static inline uint32_t bfe_u32(uint32_t a, uint32_t pos, uint32_t len)
 {
     pos &= 255, len &= 255;
@@ -262,7 +263,6 @@ static inline uint32_t bfe_u32(uint32_t a, uint32_t pos, uint32_t len)
 }
 static inline uint64_t bfe_u64(uint64_t a, uint32_t pos, uint32_t len)
 {
-    pos &= 255, len &= 255;
     if (len == 0 || pos > 63) return 0;
     uint64_t r = a >> pos;
     return len > 63 ? r : r & ((1ull << len) - 1);
@@ -270,9 +270,10 @@ static inline uint64_t bfe_u64(uint64_t a, uint32_t pos, uint32_t len)
 /* Signed: the sign bit is the last bit of the field, or of the operand where the field runs past it. */
 static inline uint64_t bfe_signed(uint64_t a, uint32_t pos, uint32_t len, uint32_t width)
 {
-    pos &= 255, len &= 255;
+    if (width == 32) pos &= 255, len &= 255;
     if (len == 0) return 0;
-    uint32_t last = pos + len - 1 < width - 1 ? pos + len - 1 : width - 1;
+    uint64_t end = (uint64_t)pos + len;
+    uint32_t last = end < width ? (uint32_t)end - 1 : width - 1;
     uint64_t fill = a >> last & 1 ? ~0ull : 0;
     if (pos >= width) return fill;
     uint64_t r = a >> pos;
@@ -281,7 +282,7 @@ static inline uint64_t bfe_signed(uint64_t a, uint32_t pos, uint32_t len, uint32
 }
 static inline uint64_t bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, uint32_t width)
 {
-    pos &= 255, len &= 255;
+    if (width == 32) pos &= 255, len &= 255;
     if (pos >= width || len == 0) return b;
     uint64_t field = len > 63 ? ~0ull : (1ull << len) - 1;
     return (b & ~(field << pos)) | (a & field) << pos;
@@ -328,12 +329,14 @@ static inline uint32_t reverse_32(uint32_t x)
 }
 MAP32(brev_32, reverse_32(a))
 MAP64(brev_64, (uint64_t)reverse_32((uint32_t)a) << 32 | reverse_32((uint32_t)(a >> 32)))
-/* fns: position of the |c|-th set bit of a, counted from bit b upwards (c > 0) or downwards (c < 0); ~0 when there is none. */
+/* fns: position of the |c|-th set bit of a, counted from bit b upwards (c > 0) or downwards (c < 0); ~0 when there is none,
+ * 0 for the one count that has no magnitude. */
 static inline uint32_t find_nth(uint32_t mask, uint32_t base, int32_t n)
 {
     if (base > 31) return 0xffffffffu;
     if (n == 0) return mask >> base & 1 ? base : 0xffffffffu;
-    int32_t found = 0, step = n > 0 ? 1 : -1, wanted = n > 0 ? n : n == INT32_MIN ? INT32_MAX : -n;
+    if (n == INT32_MIN) return 0;
+    int32_t found = 0, step = n > 0 ? 1 : -1, wanted = n > 0 ? n : -n;
     for (int32_t at = (int32_t)base; at >= 0 && at < 32; at += step) {
         if (mask >> at & 1 && ++found == wanted) return (uint32_t)at;
     }
@@ -409,8 +412,10 @@ SELECT(selp_32, lane_u32)
 SELECT(selp_64, lane_u64)
 MAP32(slct_32_s32, S32(c) >= 0 ? a : b)
 MAP(slct_64_s32, lane_u64, lane_u64, lane_u64, lane_u32, S32(c) >= 0 ? a : b)
-MAP(slct_32_f32, lane_u32, lane_u32, lane_u32, lane_f32, c >= 0.0f ? a : b)
-MAP(slct_64_f32, lane_u64, lane_u64, lane_u64, lane_f32, c >= 0.0f ? a : b)
+/* mode: FLOAT_FTZ, which turns a negative subnormal c into -0 and so chooses a. */
+static inline bool slct_first(float c, unsigned mode) { return (mode & FLOAT_FTZ ? f32_flush(c) : c) >= 0.0f; }
+MAP(slct_32_f32, lane_u32, lane_u32, lane_u32, lane_f32, slct_first(c, mode) ? a : b)
+MAP(slct_64_f32, lane_u64, lane_u64, lane_u64, lane_f32, slct_first(c, mode) ? a : b)
 
 /* mov with a vector on one side: extras[0] = parts, then their slots (~0: not wanted). width: bytes of one part; the whole is d or a. */
 static void op_mov_pack(struct warp *w, const struct insn *in, uint32_t lanes)

@@ -44,11 +44,11 @@ MAP(cvt_f64_s32, lane_f64, lane_s32, lane_s32, lane_s32, (double)a)
 MAP(cvt_f64_u32, lane_f64, lane_u32, lane_u32, lane_u32, (double)a)
 MAP(cvt_f64_s64, lane_f64, lane_s64, lane_s64, lane_s64, (double)a)
 MAP(cvt_f32_s64, lane_f32, lane_s64, lane_s64, lane_s64, (float)a)
-MAP(cvt_f64_f32, lane_f64, lane_f32, lane_f32, lane_f32, f64_canon((double)a))
-MAP(cvt_f32_f64, lane_f32, lane_f64, lane_f64, lane_f64, f32_canon((float)a))
+MAP(cvt_f64_f32, lane_f64, lane_f32, lane_f32, lane_f32, f64_from_f32(a))
+MAP(cvt_f32_f64, lane_f32, lane_f64, lane_f64, lane_f64, a == a ? (float)a : f32_nan_from_f64(a))
 MAP(cvt_f32_f16, lane_f32, lane_u32, lane_u32, lane_u32, f32_canon(f16_to_f32(a)))
 MAP(cvt_f16_f32, lane_u32, lane_f32, lane_f32, lane_f32, f16_from_f32(a))
-MAP(cvt_f32_bf16, lane_f32, lane_u32, lane_u32, lane_u32, f32_canon(bf16_to_f32(a)))
+MAP(cvt_f32_bf16, lane_f32, lane_u32, lane_u32, lane_u32, bf16_to_f32(a)) /* a NaN keeps every bit */
 MAP(cvt_bf16_f32, lane_u32, lane_f32, lane_f32, lane_f32, bf16_from_f32(a))
 MAP(cvt_f16x2_f32, lane_u32, lane_f32, lane_f32, lane_f32, f16_from_f32(a) << 16 | f16_from_f32(b))
 MAP(cvt_bf16x2_f32, lane_u32, lane_f32, lane_f32, lane_f32, bf16_from_f32(a) << 16 | bf16_from_f32(b))
@@ -85,15 +85,16 @@ static uint64_t extend(uint64_t x, enum ptx_type t)
 static double float_value(uint64_t bits, enum ptx_type t, unsigned mode)
 {
     if (t == PTX_TYPE_F64) return f64_make(bits);
-    if (t == PTX_TYPE_F16) return (double)f16_to_f32((uint32_t)bits & 0xffff);
-    if (t == PTX_TYPE_BF16) return (double)bf16_to_f32((uint32_t)bits & 0xffff);
+    if (t == PTX_TYPE_F16) return f64_from_f32(f16_to_f32((uint32_t)bits & 0xffff));
+    if (t == PTX_TYPE_BF16) return f64_from_f32(bf16_to_f32((uint32_t)bits & 0xffff));
     float x = f32_make((uint32_t)bits);
-    return (double)(mode & FLOAT_FTZ ? f32_flush(x) : x);
+    return f64_from_f32(mode & FLOAT_FTZ ? f32_canon(f32_flush(x)) : x);
 }
-static uint64_t int_from_float(double x, enum ptx_type t, enum rounding mode)
+/* A NaN gives the top bit alone where either side has 64 bits, else 0. */
+static uint64_t int_from_float(double x, enum ptx_type t, enum ptx_type from, enum rounding mode)
 {
     unsigned bits = ptx_type_bits(t);
-    if (x != x) return bits == 64 ? 0x8000000000000000ull : 0;
+    if (x != x) return bits == 64 || from == PTX_TYPE_F64 ? sign_extend(1ull << (bits - 1), is_signed(t) ? bits : 64) : 0;
     x = f64_integral(x, mode);
     if (is_signed(t)) {
         double limit = f64_make((uint64_t)(1023 + bits - 1) << 52);         /* 2^(bits-1) */
@@ -106,15 +107,16 @@ static uint64_t int_from_float(double x, enum ptx_type t, enum rounding mode)
     if (x <= 0.0) return 0;
     return (uint64_t)x;
 }
-static uint64_t float_from_float(double x, enum ptx_type d, enum rounding mode, unsigned flags, bool integral)
+/* Between formats of different size only f64 keeps the payload of a NaN. */
+static uint64_t float_from_float(double x, enum ptx_type d, enum ptx_type s, enum rounding mode, unsigned flags, bool integral)
 {
     if (integral) x = f64_integral(x, mode);
     if (flags & FLOAT_SAT) x = f64_sat(x);
     if ((flags & FLOAT_RELU) && x <= 0.0) x = 0.0;
-    if (d == PTX_TYPE_F64) return f64_bits(f64_canon(x));
+    if (d == PTX_TYPE_F64) return f64_bits(f64_quiet(x));
     if (d == PTX_TYPE_F16) return ieee_narrow(x, 10, 5, mode);
     if (d == PTX_TYPE_BF16) return ieee_narrow(x, 7, 8, mode);
-    float f = f32_from_f64(x, mode);
+    float f = s == PTX_TYPE_F64 ? f32_from_f64(x, mode) : f32_narrow(x, 0.0, mode);
     return f32_bits(flags & FLOAT_FTZ ? f32_flush(f) : f);
 }
 static uint64_t float_from_int(uint64_t v, enum ptx_type d, enum ptx_type s, enum rounding mode)
@@ -143,12 +145,12 @@ static uint64_t convert(uint64_t raw, enum ptx_type d, enum ptx_type s, unsigned
     enum rounding mode = (enum rounding)(flags & FLOAT_ROUND);
     if (is_float(s)) {
         double x = float_value(raw, s, flags);
-        return is_float(d) ? float_from_float(x, d, mode, flags, integral) : int_from_float(x, d, mode);
+        return is_float(d) ? float_from_float(x, d, s, mode, flags, integral) : int_from_float(x, d, s, mode);
     }
     uint64_t v = extend(raw, s);
     if (is_float(d)) {
         uint64_t r = float_from_int(v, d, s, mode);
-        return flags & FLOAT_SAT ? float_from_float(float_value(r, d, 0), d, ROUND_NEAREST, FLOAT_SAT, false) : r;
+        return flags & FLOAT_SAT ? float_from_float(float_value(r, d, 0), d, d, ROUND_NEAREST, FLOAT_SAT, false) : r;
     }
     return extend(flags & FLOAT_SAT ? int_saturate(v, d, s) : v, d);
 }
@@ -179,7 +181,7 @@ static uint32_t narrow_tf32(float x, unsigned flags, bool finite)
 {
     if ((flags & FLOAT_RELU) && x <= 0.0f) x = 0.0f;
     uint32_t h = ieee_narrow((double)x, 10, 8, (enum rounding)(flags & FLOAT_ROUND)) << 13;
-    if (x != x) return F32_NAN_BITS;
+    if (x != x) return F32_NAN_BITS & 0xffffe000u;
     return finite && (h & 0x7fffffffu) == 0x7f800000u ? (h & 0x80000000u) | 0x7f7fe000u : h;
 }
 static void op_cvt_narrow_any(struct warp *w, const struct insn *in, uint32_t lanes)

@@ -1,7 +1,7 @@
 /*
  * exec_float.c - lane loops of f32, f64, f16 and bf16 arithmetic, comparisons and approximate functions.
  * Conversions are in exec_convert.c, the scalar arithmetic in ieee.h and approx.h. Invariant: compiled with -ffp-contract=off; every NaN result
- * is the canonical one. Plain forms have their own loop; forms with .ftz, .sat or a rounding mode share the *_any loops (insn.rnd).
+ * of f32 and the halves is the canonical one, f64 propagates (ieee.h). Plain forms have their own loop; forms with .ftz, .sat or a rounding mode share the *_any loops (insn.rnd).
  */
 #include "approx.h"
 #include "exec.h"
@@ -44,8 +44,8 @@ MAPF(sqrt_f32, f32_canon(__builtin_sqrtf(a)))
 EACHF(div_f32_any, out_f32(mode, ieee_div32(in_f32(mode, a), in_f32(mode, b), rounding_of(mode))))
 EACHF(rcp_f32_any, out_f32(mode, ieee_div32(1.0f, in_f32(mode, a), rounding_of(mode))))
 EACHF(sqrt_f32_any, out_f32(mode, ieee_sqrt32(in_f32(mode, a), rounding_of(mode))))
-MAPF(abs_f32, in_f32(mode, f32_make(f32_bits(a) & 0x7fffffffu)))
-MAPF(neg_f32, in_f32(mode, f32_make(f32_bits(a) ^ 0x80000000u)))
+MAPF(abs_f32, f32_canon(in_f32(mode, f32_make(f32_bits(a) & 0x7fffffffu))))
+MAPF(neg_f32, f32_canon(in_f32(mode, f32_make(f32_bits(a) ^ 0x80000000u))))
 MAPF(copysign_f32, f32_make((f32_bits(b) & 0x7fffffffu) | (f32_bits(a) & 0x80000000u)))
 MAPF(min_f32, f32_min(a, b))
 MAPF(max_f32, f32_max(a, b))
@@ -63,34 +63,38 @@ EACHF(min_f32_any, pick_f32(a, b, mode, false))
 EACHF(max_f32_any, pick_f32(a, b, mode, true))
 
 /* ---- f64 ---- */
-MAPD(add_f64, f64_canon(a + b))
-MAPD(sub_f64, f64_canon(a - b))
-MAPD(mul_f64, f64_canon(a * b))
-MAPD(fma_f64, f64_canon(f64_fma(a, b, c)))
-EACHD(add_f64_any, ieee_add64(a, b, rounding_of(mode)))
-EACHD(sub_f64_any, ieee_add64(a, -b, rounding_of(mode)))
-EACHD(mul_f64_any, ieee_mul64(a, b, rounding_of(mode)))
-EACHD(fma_f64_any, ieee_fma64(a, b, c, rounding_of(mode)))
-MAPD(div_f64, f64_canon(a / b))
-MAPD(rcp_f64, f64_canon(1.0 / a))
-MAPD(sqrt_f64, f64_canon(__builtin_sqrt(a)))
-EACHD(div_f64_any, ieee_div64(a, b, rounding_of(mode)))
-EACHD(rcp_f64_any, ieee_div64(1.0, a, rounding_of(mode)))
-EACHD(sqrt_f64_any, ieee_sqrt64(a, rounding_of(mode)))
-MAPD(abs_f64, f64_make(f64_bits(a) & 0x7fffffffffffffffull))
-MAPD(neg_f64, f64_make(f64_bits(a) ^ 0x8000000000000000ull))
+/* Which NaN operand survives: b, else c, else a; of a quotient a, else b (docs/design/0012-nan-results.md). */
+static inline double fma_result(double r, double a, double b, double c) { return b != b ? f64_quiet(b) : f64_result(r, c, a); }
+MAPD(add_f64, f64_result(a + b, b, a))
+MAPD(sub_f64, f64_result(a - b, b, a))
+MAPD(mul_f64, f64_result(a * b, b, a))
+MAPD(fma_f64, fma_result(f64_fma(a, b, c), a, b, c))
+EACHD(add_f64_any, f64_result(ieee_add64(a, b, rounding_of(mode)), b, a))
+EACHD(sub_f64_any, f64_result(ieee_add64(a, -b, rounding_of(mode)), b, a))
+EACHD(mul_f64_any, f64_result(ieee_mul64(a, b, rounding_of(mode)), b, a))
+EACHD(fma_f64_any, fma_result(ieee_fma64(a, b, c, rounding_of(mode)), a, b, c))
+MAPD(div_f64, f64_result(a / b, a, b))
+MAPD(rcp_f64, f64_result(1.0 / a, a, a))
+MAPD(sqrt_f64, f64_result(__builtin_sqrt(a), a, a))
+EACHD(div_f64_any, f64_result(ieee_div64(a, b, rounding_of(mode)), a, b))
+EACHD(rcp_f64_any, f64_result(ieee_div64(1.0, a, rounding_of(mode)), a, a))
+EACHD(sqrt_f64_any, f64_result(ieee_sqrt64(a, rounding_of(mode)), a, a))
+/* A NaN keeps its sign through abs and neg, and is quieted. */
+MAPD(abs_f64, a == a ? f64_make(f64_bits(a) & 0x7fffffffffffffffull) : f64_quiet(a))
+MAPD(neg_f64, a == a ? f64_make(f64_bits(a) ^ 0x8000000000000000ull) : f64_quiet(a))
 MAPD(copysign_f64, f64_make((f64_bits(b) & 0x7fffffffffffffffull) | (f64_bits(a) & 0x8000000000000000ull)))
 MAPD(min_f64, f64_min(a, b))
 MAPD(max_f64, f64_max(a, b))
-/* The f64 approximations work on the upper word only: the low 32 bits of the result are zero. */
-static inline double upper_word(double x) { return f64_canon(f64_make(f64_bits(x) & 0xffffffff00000000ull)); }
+/* The f64 approximations see and give the upper word only: a NaN whose payload lies in the lower one counts as an infinity. */
+static inline double upper_word(double x) { return f64_make(f64_bits(x) & 0xffffffff00000000ull); }
+static inline double upper_result(double x) { return x == x ? upper_word(x) : f64_make(0x7fffffff00000000ull); }
 static inline double f64_flush(double x)
 {
     uint64_t u = f64_bits(x);
     return f64_make((u & 0x7ff0000000000000ull) == 0 ? u & 0x8000000000000000ull : u);
 }
-EACHD(rcp_approx_f64, upper_word(f64_flush(1.0 / f64_flush(a))))
-EACHD(rsqrt_approx_f64, upper_word(1.0 / __builtin_sqrt(f64_flush(a))))
+EACHD(rcp_approx_f64, upper_result(f64_flush(1.0 / f64_flush(upper_word(a)))))
+EACHD(rsqrt_approx_f64, upper_result(1.0 / __builtin_sqrt(f64_flush(upper_word(a)))))
 
 /* ---- approximate functions ---- */
 MAPF(ex2_f32, approx_ex2_f32(a))
@@ -155,7 +159,7 @@ static uint32_t half_any(enum half_op op, uint32_t a, uint32_t b, uint32_t c, bo
     if (mode & FLOAT_SAT) r = f32_sat(r);
     if ((mode & FLOAT_RELU) && r <= 0.0f) r = 0.0f;
     uint32_t h = bf ? bf16_from_f32(r) : f16_from_f32(r);
-    if (!bf && (mode & FLOAT_FTZ) && (h & 0x7c00u) == 0) h &= 0x8000u;
+    if ((mode & FLOAT_FTZ) && (h & (bf ? 0x7f80u : 0x7c00u)) == 0) h &= 0x8000u;
     return h;
 }
 static uint32_t half_both(enum half_op op, uint32_t a, uint32_t b, uint32_t c, uint32_t kind, unsigned mode)
@@ -171,8 +175,11 @@ EACHH(min_half, half_both(HALF_MIN, a, b, 0, in->e, mode))
 EACHH(max_half, half_both(HALF_MAX, a, b, 0, in->e, mode))
 EACHH(ex2_half, half_both(HALF_EX2, a, 0, 0, in->e, mode))
 EACHH(tanh_half, half_both(HALF_TANH, a, 0, 0, in->e, mode))
-MAPH(abs_half, a & 0x7fff7fffu)
-MAPH(neg_half, a ^ 0x80008000u)
+/* abs and neg make a NaN canonical too. limit: the infinity of the format, the largest magnitude that is no NaN. */
+static inline uint32_t half_canon(uint32_t x, uint32_t limit) { return (x & 0x7fffu) > limit ? F16_NAN_BITS : x; }
+static inline uint32_t pair_canon(uint32_t x, uint32_t limit) { return half_canon(x & 0xffffu, limit) | half_canon(x >> 16, limit) << 16; }
+MAPH(abs_half, pair_canon(a & 0x7fff7fffu, in->e & 1 ? 0x7f80u : 0x7c00u))
+MAPH(neg_half, pair_canon(a ^ 0x80008000u, in->e & 1 ? 0x7f80u : 0x7c00u))
 
 /* ---- comparisons ---- */
 #define COMPARE_FLOAT(SUFFIX, T)                                                                                 \
@@ -273,7 +280,7 @@ static bool test_float(unsigned kind, bool exponent_zero, bool exponent_full, bo
     case 1: return exponent_full && fraction_zero;       /* infinite */
     case 2: return !(exponent_full && !fraction_zero);   /* number */
     case 3: return exponent_full && !fraction_zero;      /* notanumber */
-    case 4: return !exponent_zero && !exponent_full;     /* normal */
+    case 4: return !exponent_full && (!exponent_zero || fraction_zero); /* normal: zeros count */
     default: return exponent_zero && !fraction_zero;     /* subnormal */
     }
 }

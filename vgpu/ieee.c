@@ -133,32 +133,42 @@ double ieee_mul64(double a, double b, enum rounding mode)
     return ieee_fma64(a, b, zero, mode);
 }
 
-/* One step from the nearest result q towards the side that `error` (exact value minus q) and the mode ask for. */
-static double step(double q, double error, enum rounding mode)
-{
-    if (error == 0.0 || error != error || mode == ROUND_NEAREST) return q;
-    uint64_t u = f64_bits(q);
-    bool negative = (u >> 63) != 0;
-    if (mode == ROUND_UP && error > 0) return f64_make(negative ? u - 1 : u + 1);
-    if (mode == ROUND_DOWN && error < 0) return f64_make(negative ? u + 1 : u - 1);
-    if (mode == ROUND_ZERO && (negative ? error > 0 : error < 0)) return f64_make(u - 1);
-    return q;
-}
-
-/* Directed results whose remainder underflows may be one unit off; the nearest mode is always right. */
+/* A quotient of finite non-zero numbers: 73 bits or more of the quotient, the rest in `sticky`. */
 double ieee_div64(double a, double b, enum rounding mode)
 {
     double q = a / b;
-    if (mode == ROUND_NEAREST || !is_finite(q) || !is_finite(b)) return f64_canon(q);
-    double rest = ieee_fma64(-q, b, a, ROUND_NEAREST);
-    return f64_canon(step(q, b < 0 ? -rest : rest, mode));
+    if (mode == ROUND_NEAREST || !is_finite(a) || !is_finite(b) || a == 0.0 || b == 0.0) return f64_canon(q);
+    struct parts x = split(a), y = split(b);
+    u128 numerator = x.significand;
+    int up = 126 - bit_length(numerator);
+    numerator <<= up;
+    u128 quotient = numerator / y.significand;
+    bool rest = quotient * y.significand != numerator;
+    return f64_make(encode(x.negative != y.negative, quotient, x.exponent - up - y.exponent, rest, 52, 11, mode));
+}
+
+/* The largest root with root * root <= x, bit by bit. */
+static uint64_t integer_root(u128 x)
+{
+    uint64_t root = 0;
+    for (int bit = 62; bit >= 0; bit--) {
+        uint64_t more = root | 1ull << bit;
+        if ((u128)more * more <= x) root = more;
+    }
+    return root;
 }
 
 double ieee_sqrt64(double a, enum rounding mode)
 {
     double q = __builtin_sqrt(a);
     if (mode == ROUND_NEAREST || !is_finite(q) || q == 0.0) return f64_canon(q);
-    return f64_canon(step(q, ieee_fma64(-q, q, a, ROUND_NEAREST), mode));
+    struct parts x = split(a);
+    u128 square = x.significand;
+    int up = 125 - bit_length(square);
+    if (((x.exponent - up) & 1) != 0) up--;
+    square <<= up;
+    uint64_t root = integer_root(square);
+    return f64_make(encode(false, root, (x.exponent - up) / 2, (u128)root * root != square, 52, 11, mode));
 }
 
 float ieee_div32(float a, float b, enum rounding mode)

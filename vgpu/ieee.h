@@ -12,7 +12,8 @@
 enum rounding { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY /* nearest, ties away from zero */ };
 
 #define F32_NAN_BITS 0x7fffffffu             /* what sm_90 returns for every NaN result */
-#define F64_NAN_BITS 0x7ff8000000000000ull
+#define F64_NAN_BITS 0xfff8000000000000ull   /* an invalid f64 operation; a NaN operand is propagated instead, see f64_result */
+#define F64_QUIET_BIT 0x0008000000000000ull
 #define F16_NAN_BITS 0x7fffu
 #define BF16_NAN_BITS 0x7fffu
 
@@ -25,6 +26,14 @@ static inline double f64_make(uint64_t u) { return (union f64_cast){.u = u}.f; }
 
 static inline float f32_canon(float x) { return x == x ? x : f32_make(F32_NAN_BITS); }
 static inline double f64_canon(double x) { return x == x ? x : f64_make(F64_NAN_BITS); }
+static inline double f64_quiet(double x) { return x == x ? x : f64_make(f64_bits(x) | F64_QUIET_BIT); }
+/* The f64 unit propagates NaN operands, quieted (f32 and the halves do not): r is the IEEE result of an operation on first and second, in the
+ * hardware's order of preference. */
+static inline double f64_result(double r, double first, double second)
+{
+    double nan = first != first ? f64_quiet(first) : second != second ? f64_quiet(second) : f64_make(F64_NAN_BITS);
+    return r == r ? r : nan;
+}
 /* Subnormals become zeros of the same sign. */
 static inline float f32_flush(float x)
 {
@@ -35,7 +44,7 @@ static inline float f32_flush(float x)
 static inline float f32_sat(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 static inline double f64_sat(double x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
 
-/* min and max: a NaN operand loses, -0 < +0, two NaNs give the canonical one. */
+/* min and max: a NaN operand loses, -0 < +0; two NaNs give the canonical one (f32) or b, quieted (f64). */
 static inline float f32_min(float a, float b)
 {
     uint32_t ua = f32_bits(a), ub = f32_bits(b), r = a < b ? ua : a == b ? ua | ub : ub;
@@ -53,16 +62,16 @@ static inline float f32_max(float a, float b)
 static inline double f64_min(double a, double b)
 {
     uint64_t ua = f64_bits(a), ub = f64_bits(b), r = a < b ? ua : a == b ? ua | ub : ub;
-    r = a != a ? ub : r;
     r = b != b ? ua : r;
-    return f64_canon(f64_make(r));
+    r = a != a ? ub : r;
+    return f64_quiet(f64_make(r));
 }
 static inline double f64_max(double a, double b)
 {
     uint64_t ua = f64_bits(a), ub = f64_bits(b), r = a > b ? ua : a == b ? ua & ub : ub;
-    r = a != a ? ub : r;
     r = b != b ? ua : r;
-    return f64_canon(f64_make(r));
+    r = a != a ? ub : r;
+    return f64_quiet(f64_make(r));
 }
 
 /* Exact error of the rounded sum s = a + b (Knuth's TwoSum). */
@@ -118,8 +127,19 @@ double ieee_div64(double a, double b, enum rounding mode);
 double ieee_sqrt64(double a, enum rounding mode);
 float ieee_div32(float a, float b, enum rounding mode);
 float ieee_sqrt32(float a, enum rounding mode);
-/* f64 to f32 in any mode. */
-static inline float f32_from_f64(double x, enum rounding mode) { return f32_narrow(x, 0.0, mode); }
+/* f64 to f32 in any mode: a NaN keeps its sign and the upper bits of its payload. */
+static inline float f32_nan_from_f64(double x)
+{
+    uint64_t u = f64_bits(x);
+    return f32_make(((uint32_t)(u >> 32) & 0x80000000u) | 0x7fc00000u | ((uint32_t)(u >> 29) & 0x3fffffu));
+}
+static inline float f32_from_f64(double x, enum rounding mode) { return x == x ? f32_narrow(x, 0.0, mode) : f32_nan_from_f64(x); }
+/* f32 to f64: exact; a NaN keeps sign and payload, quieted. */
+static inline double f64_from_f32(float x)
+{
+    uint64_t u = f32_bits(x), nan = (u & 0x80000000u) << 32 | 0x7ff8000000000000ull | (u & 0x7fffffu) << 29;
+    return x == x ? (double)x : f64_make(nan);
+}
 
 #if defined(__FMA__)
 static inline float f32_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -156,18 +176,19 @@ static inline uint32_t bf16_from_f32(float x)
     uint32_t u = f32_bits(x), r = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
     return (u & 0x7fffffffu) > 0x7f800000u ? BF16_NAN_BITS : r & 0xffffu;
 }
-/* tf32 keeps 10 bits of the fraction; cvt.rna rounds ties away from zero. */
+/* tf32 keeps 10 bits of the fraction; cvt.rna rounds ties away from zero. It knows no NaN: a payload that lies in the lost bits only
+ * leaves an infinity behind. */
 static inline uint32_t tf32_from_f32(float x)
 {
     uint32_t u = f32_bits(x);
-    return (u & 0x7f800000u) == 0x7f800000u ? (x == x ? u : F32_NAN_BITS) : (u + 0x1000u) & 0xffffe000u;
+    return ((u & 0x7f800000u) == 0x7f800000u ? u : u + 0x1000u) & 0xffffe000u;
 }
 /* Rounds x to a format of `fraction` stored bits and `exponent` bits (IEEE bias, infinities); returns the encoding without sign extension.
  * Serves the rare cases: f16 and bf16 from f64 and in directed modes. */
 uint32_t ieee_narrow(double x, unsigned fraction, unsigned exponent, enum rounding mode);
 /* The same for (-1)^negative * magnitude: integers to any float format, the encoding of f32 being (23, 8), of f64 (52, 11). */
 uint64_t ieee_encode_int(bool negative, uint64_t magnitude, unsigned fraction, unsigned exponent, enum rounding mode);
-/* x to an integral value of the same format, any mode. */
+/* x to an integral value of the same format, any mode. A NaN of f64 stays itself, quieted. */
 static inline double f64_integral(double x, enum rounding mode)
 {
     double size = __builtin_fabs(x), t = (size + 0x1p52) - 0x1p52; /* nearest even for size < 2^52 */
@@ -178,7 +199,7 @@ static inline double f64_integral(double x, enum rounding mode)
     t = up && t < size ? t + 1.0 : t;
     t = mode == ROUND_AWAY && size - t == 0.5 ? t + 1.0 : t;
     t = size < 0x1p52 ? t : size;
-    return f64_canon(f64_make(f64_bits(t) | (negative ? 0x8000000000000000ull : 0)));
+    return f64_quiet(f64_make(f64_bits(t) | (negative ? 0x8000000000000000ull : 0)));
 }
 static inline float f32_integral(float x, enum rounding mode)
 {

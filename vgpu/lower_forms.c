@@ -361,7 +361,8 @@ static void rule_slct(struct lower *lo, const struct ptx_inst *in, const struct 
 {
     (void)r;
     bool wide = ptx_type_bits(in->types[0]) == 64, by_float = in->types[1] == PTX_TYPE_F32;
-    emit_plain(lo, in, wide ? (by_float ? OP_slct_64_f32 : OP_slct_64_s32) : (by_float ? OP_slct_32_f32 : OP_slct_32_s32));
+    struct insn *out = emit_plain(lo, in, wide ? (by_float ? OP_slct_64_f32 : OP_slct_64_s32) : (by_float ? OP_slct_32_f32 : OP_slct_32_s32));
+    out->rnd = (uint8_t)float_mode(in);
 }
 static void rule_pred(struct lower *lo, const struct ptx_inst *in, const struct rule *r)
 {
