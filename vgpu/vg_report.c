@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REPEAT_LIMIT = 10, LINE_MAX_BYTES = 4096 };
+enum { REPEAT_LIMIT = 10, LINE_MAX_BYTES = 16384 /* all strings cut and escaped at their worst */ };
 
 struct fault_row {
     const char *id, *check;
@@ -142,13 +142,16 @@ static const struct ptx_loc *own_loc(const struct ptx_module *m, const struct pt
 
 static void put_chain(struct line *l, const struct ptx_module *m, const struct ptx_loc *loc)
 {
-    put(l, ",\"chain\":\"");
-    for (const struct ptx_loc *at = loc; at && at->inlined_at; at = at->inlined_at)
-        put(l, "%s:%u < ", base_name(file_of(m, at)) ? base_name(file_of(m, at)) : "?", at->line);
-    for (const struct ptx_loc *at = loc; at; at = at->inlined_at)
-        if (!at->inlined_at && loc->inlined_at)
-            put(l, "%s:%u", base_name(file_of(m, at)) ? base_name(file_of(m, at)) : "?", at->line);
-    put(l, "\"");
+    char chain[400] = "";
+    size_t used = 0;
+
+    for (const struct ptx_loc *at = loc; at && used < sizeof chain; at = at->inlined_at) {
+        const char *file = base_name(file_of(m, at));
+        const int n = snprintf(chain + used, sizeof chain - used, "%s%s:%u", used ? " < " : "",
+                               file ? file : "?", at->line);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    key_string(l, "chain", chain);
 }
 
 static void put_place(struct line *l, const struct ptx_module *m, const struct ptx_inst *inst)
