@@ -519,7 +519,7 @@ static int by_counts(const void *a, const void *b)
 }
 
 static void counts_row(struct textbuf *b, const struct term *t, const struct listed *l,
-                       unsigned width)
+                       unsigned width, bool counted)
 {
     const struct board_counts *c = &l->counts;
     const size_t idea = strlen(l->r->solution->idea);
@@ -535,6 +535,8 @@ static void counts_row(struct textbuf *b, const struct term *t, const struct lis
         short_number(b, c->shared_waves);
         short_number(b, c->atomics);
         short_number(b, c->barriers);
+    } else if (counted) {
+        textbuf_printf(b, "%*s", 60, "- "); /* not counted: the columns stay empty */
     }
     textbuf_puts(b, "  ");
     if (column_of(b) + idea <= TERM_WIDTH)
@@ -588,7 +590,7 @@ static void verdict_board(struct textbuf *b, const struct term *t, const struct 
                            "  atomic barriers\n",
                            (int)width, "solution");
         for (unsigned i = 0; i < n; i++)
-            counts_row(b, t, &list[i], (unsigned)width);
+            counts_row(b, t, &list[i], (unsigned)width, counted);
     }
     arena_fini(&a);
 }
