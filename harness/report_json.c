@@ -37,10 +37,15 @@ static size_t utf8_length(const unsigned char *s)
     return n;
 }
 
-static void add_string(struct textbuf *out, const char *text, size_t len)
+static void add_string(struct textbuf *out, const char *text, size_t len, size_t max)
 {
+    static const char mark[] = " [cut]";
     const unsigned char *s = (const unsigned char *)text;
+    const bool cut = len > max;
 
+    if (cut)
+        for (len = max - (sizeof mark - 1); (s[len] & 0xc0) == 0x80 && len > 0;)
+            len--; /* not inside a character */
     textbuf_puts(out, "\"");
     for (size_t i = 0; i < len;) {
         size_t plain = i, n;
@@ -66,12 +71,13 @@ static void add_string(struct textbuf *out, const char *text, size_t len)
             textbuf_add(out, text + i, n);
         i += n;
     }
+    textbuf_puts(out, cut ? mark : "");
     textbuf_puts(out, "\"");
 }
 
 void report_json_string(struct textbuf *out, const char *text)
 {
-    add_string(out, text, strlen(text));
+    add_string(out, text, strlen(text), REPORT_JSON_TEXT_MAX);
 }
 
 void report_json_number(struct textbuf *out, double x)
@@ -143,12 +149,12 @@ static void lines(struct textbuf *out, const char *name, const char *value)
 
     key(out, name);
     textbuf_puts(out, "[");
-    while (*at != '\0') {
+    for (unsigned i = 0; *at != '\0' && i < REPORT_JSON_LINES_MAX; i++) {
         const size_t n = strcspn(at, "\n");
 
         if (at != value)
             textbuf_puts(out, ", ");
-        add_string(out, at, n);
+        add_string(out, at, n, REPORT_JSON_LINE_MAX);
         at += n;
         at += *at == '\n';
     }

@@ -21,7 +21,6 @@
 
 #define MAX_RESULTS 100000u
 #define MAX_CASES   10000u
-#define MAX_TEXT    4096u
 #define COUNT_OF(x) (sizeof(x) / sizeof((x)[0]))
 
 struct reader {
@@ -46,7 +45,7 @@ static enum status get_text(const char **out, struct reader *r, const struct jso
     struct jsonref m;
 
     TRY(jsonread_member(&m, o, key, r->d));
-    return jsonread_text(out, r->a, &m, MAX_TEXT, r->d);
+    return jsonread_text(out, r->a, &m, REPORT_JSON_TEXT_MAX, r->d);
 }
 
 /* A number, or a string such as "nan:7ff8000000000000". */
@@ -133,12 +132,12 @@ static enum status get_lines(const char **out, struct reader *r, const struct js
 
     *out = "";
     TRY(jsonread_member(&m, o, key, r->d));
-    TRY(jsonread_array(&m, 0, 100000, r->d));
+    TRY(jsonread_array(&m, 0, REPORT_JSON_LINES_MAX, r->d));
     for (size_t i = 0; i < jsonread_length(&m); i++) {
         const struct jsonref item = jsonread_item(&m, i);
         const char *line;
 
-        TRY_OR(out, jsonread_text(&line, r->a, &item, 65536, r->d));
+        TRY_OR(out, jsonread_text(&line, r->a, &item, REPORT_JSON_LINE_MAX, r->d));
         if (i > 0)
             textbuf_puts(&all, "\n");
         textbuf_puts(&all, line);
@@ -187,7 +186,7 @@ static enum status get_words(const char *const **out, struct reader *r, const st
     for (size_t i = 0; i < jsonread_length(&m); i++) {
         const struct jsonref item = jsonread_item(&m, i);
 
-        TRY(jsonread_text(&words[i], r->a, &item, MAX_TEXT, r->d));
+        TRY(jsonread_text(&words[i], r->a, &item, REPORT_JSON_TEXT_MAX, r->d));
     }
     *out = words;
     return STATUS_OK;

@@ -241,6 +241,43 @@ static void problems_are_joined_again(void **state)
     f->r.solutions[3].problem = f->r.solutions[0].problem;
 }
 
+/* A text of `len` characters: two-byte letters behind one plain one, so that a cut hits a middle. */
+static char *long_text(struct fixture *f, size_t len, char fill)
+{
+    char *text = arena_alloc(&f->a, len + 1);
+
+    assert_non_null(text);
+    memset(text, fill, len);
+    for (size_t i = 1; fill == 'x' && i + 1 < len; i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    text[len] = '\0';
+    return text;
+}
+
+/* A compiler or a solution may say more than the document holds: it is cut, not refused. */
+static void what_is_too_long_is_cut(void **state)
+{
+    struct fixture *f = *state;
+    struct solution_result *s = &f->r.solutions[0];
+    const struct solution_result *back;
+
+    s->reason = long_text(f, 3u * REPORT_JSON_TEXT_MAX, 'x');
+    s->stdout_text = long_text(f, REPORT_JSON_LINE_MAX + 1u, 'x');
+    s->stderr_text = long_text(f, REPORT_JSON_LINES_MAX + 7u, '\n');
+    s->object.log = long_text(f, REPORT_JSON_LINE_MAX, 'y');
+    f->r.solution_count = 1;
+    put(f);
+    load(f);
+    assert_int_equal(f->back.solution_count, 1);
+    back = &f->back.solutions[0];
+    assert_int_equal(strlen(back->reason), REPORT_JSON_TEXT_MAX - 1u); /* one half letter less */
+    assert_string_equal(back->reason + strlen(back->reason) - 8, "\xc3\xa9 [cut]");
+    assert_memory_equal(back->reason, s->reason, strlen(back->reason) - 6);
+    assert_non_null(strstr(back->stdout_text, " [cut]"));
+    assert_int_equal(strlen(back->stderr_text), REPORT_JSON_LINES_MAX - 1u);
+    assert_string_equal(back->object.log, s->object.log); /* just fits */
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -255,6 +292,7 @@ int main(void)
                                        CASE(an_unreadable_store_is_replaced),
                                        CASE(a_folder_that_cannot_be_made_is_said),
                                        CASE(problems_are_joined_again),
+                                       CASE(what_is_too_long_is_cut),
                                        CASE(every_failed_allocation_is_survived)};
 
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
