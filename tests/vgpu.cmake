@@ -38,6 +38,7 @@ if(TARGET vgpu_cudart)
   cudart_test(graph)
   cudart_test(device)
   cudart_test(error)
+  cudart_test(register)
 
   # Every exported name, against api.def and, where it is installed, the real library.
   find_library(WARPJUDGE_REAL_CUDART NAMES libcudart.so.13 HINTS /usr/local/cuda/lib64

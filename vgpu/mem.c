@@ -205,7 +205,7 @@ bool mem_revive(struct space *s, struct alloc *a)
     if (s->live_bytes + a->size > s->limit_bytes)
         return false;
     if (s->init_bits) {
-        a->init = calloc(1, a->size / 8 + 1);
+        a->init = calloc(1, a->size / 8 + BITMAP_SLACK);
         if (!a->init)
             return false;
     }

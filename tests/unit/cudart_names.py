@@ -11,7 +11,9 @@ OURS = {"warpjudge_vgpu_flush", "warpjudge_vgpu_name"}
 
 def exported(nm: str, library: str) -> set[str]:
     """Names of defined functions, without their version; asserts that every one has the version node."""
-    out = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True, text=True)
+    out = subprocess.run(
+        [nm, "-D", "--defined-only", library], check=True, capture_output=True, text=True
+    )
     names = set()
     for line in out.stdout.splitlines():
         name, _, version = line.split()[-1].partition("@@")

@@ -233,10 +233,42 @@ EXPORT cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, in
                                ? cudaErrorInvalidDevice
                                : submit_copy(rt, flat_copy(dst, src, n, cudaMemcpyDefault), stream))
 
-    /* ---- pitched copies ---- */
+    /* Several copies in one call; their attributes say when sources may be read, which is at once
+       here. */
+    static cudaError_t submit_batch(struct runtime *rt, void *const *dsts, const void *const *srcs,
+                                    const size_t *sizes, size_t count, cudaStream_t stream)
+{
+    if (count == 0 || !dsts || !srcs || !sizes || stream == NULL)
+        return cudaErrorInvalidValue; /* the legacy stream is not allowed */
+    for (size_t i = 0; i < count; i++) {
+        const struct copy c = flat_copy(dsts[i], srcs[i], sizes[i], cudaMemcpyDefault);
+        const cudaError_t e = sizes[i] == 0 ? cudaErrorInvalidValue : copy_check(rt, &c);
+        if (e != cudaSuccess)
+            return e;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const cudaError_t e =
+            submit_copy(rt, flat_copy(dsts[i], srcs[i], sizes[i], cudaMemcpyDefault), stream);
+        if (e != cudaSuccess)
+            return e;
+    }
+    return cudaSuccess;
+}
 
-    static struct copy pitched_copy(void *dst, size_t dpitch, const void *src, size_t spitch,
-                                    size_t width, size_t height, enum cudaMemcpyKind kind)
+EXPORT cudaError_t cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs,
+                                        const size_t *sizes, size_t count,
+                                        struct cudaMemcpyAttributes *attributes, size_t *indices,
+                                        size_t attribute_count, cudaStream_t stream)
+{
+    (void)attributes, (void)indices, (void)attribute_count;
+    API_BODY(API_WORK, submit_batch(rt, dsts, srcs, sizes, count, stream))
+}
+PER_THREAD_STREAM(cudaMemcpyBatchAsync);
+
+/* ---- pitched copies ---- */
+
+static struct copy pitched_copy(void *dst, size_t dpitch, const void *src, size_t spitch,
+                                size_t width, size_t height, enum cudaMemcpyKind kind)
 {
     return (struct copy){.dst = dst,
                          .src = src,

@@ -222,6 +222,25 @@ EXPORT cudaError_t cudaDeviceDisablePeerAccess(int peer)
     API_BODY(API_WORK, cudaErrorPeerAccessNotEnabled)
 }
 
+static cudaError_t peer_attribute(int *value, int a, int b)
+{
+    return a != 0 || b != 0 ? cudaErrorInvalidDevice : give_int(value, 0);
+}
+
+EXPORT cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute,
+                                             int source, int target)
+{
+    (void)attribute;
+    API_BODY(API_PLAIN, peer_attribute(value, source, target))
+}
+
+/* Needs no device: it packs its arguments. */
+EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                          enum cudaChannelFormatKind kind)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, kind};
+}
+
 /* ---- limits and modes ---- */
 
 void limits_init(struct runtime *rt)

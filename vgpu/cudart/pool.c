@@ -265,3 +265,35 @@ EXPORT cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemP
 EXPORT cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
                                         size_t count)
     API_BODY(API_WORK, pool_set_access(pool_find(rt, pool), list, count))
+
+    /* ---- pools by location: the device is the only one ---- */
+
+    static cudaError_t pool_at(cudaMemPool_t *out, struct pool *p, const struct cudaMemLocation *l,
+                               enum cudaMemAllocationType type)
+{
+    if (!l || type != cudaMemAllocationTypePinned)
+        return cudaErrorInvalidValue;
+    if (l->type != cudaMemLocationTypeDevice)
+        return cudaErrorNotSupported;
+    return give_pool(out, p, l->id);
+}
+
+EXPORT cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location,
+                                            enum cudaMemAllocationType type)
+    API_BODY(API_WORK, pool_at(pool, &rt->default_pool, location, type))
+
+        EXPORT cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location,
+                                             enum cudaMemAllocationType type)
+            API_BODY(API_WORK, pool_at(pool, rt->current_pool, location, type))
+
+                static cudaError_t set_pool_at(struct runtime *rt, const struct cudaMemLocation *l,
+                                               enum cudaMemAllocationType type, struct pool *p)
+{
+    if (!l || type != cudaMemAllocationTypePinned)
+        return cudaErrorInvalidValue;
+    return l->type == cudaMemLocationTypeDevice ? set_pool(rt, l->id, p) : cudaErrorNotSupported;
+}
+
+EXPORT cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location,
+                                     enum cudaMemAllocationType type, cudaMemPool_t pool)
+    API_BODY(API_WORK, set_pool_at(rt, location, type, pool_find(rt, pool)))

@@ -71,6 +71,7 @@ void module_delete(struct runtime *rt, struct module *m)
         m->kernels = k->next;
         object_remove(&rt->objects, k->stub, OBJECT_STUB);
         object_remove(&rt->objects, k, OBJECT_KERNEL);
+        free(k->own_name);
         free(k);
     }
     while (m->vars) {
@@ -196,6 +197,19 @@ static struct kernel *kernel_new(struct runtime *rt, struct module *m, const voi
     return k;
 }
 
+/* A handle outlives the text of its module, which a device reset throws away. */
+static struct kernel *library_kernel(struct runtime *rt, struct module *m, const char *name)
+{
+    char *copy = copy_text(name);
+    struct kernel *k = copy ? kernel_new(rt, m, NULL, copy) : NULL;
+
+    if (k)
+        k->own_name = copy;
+    else
+        free(copy);
+    return k;
+}
+
 struct kernel *module_kernel(struct runtime *rt, struct module *m, const char *name)
 {
     for (struct kernel *k = m->kernels; k; k = k->next)
@@ -204,7 +218,7 @@ struct kernel *module_kernel(struct runtime *rt, struct module *m, const char *n
     for (uint32_t i = 0; m->ptx && i < m->ptx->func_count; i++) {
         const struct ptx_func *f = &m->ptx->funcs[i];
         if (f->entry && !f->is_extern && strcmp(f->name, name) == 0)
-            return kernel_new(rt, m, NULL, f->name);
+            return library_kernel(rt, m, name);
     }
     return NULL;
 }

@@ -60,6 +60,7 @@ struct kernel {
     struct module *module;
     const void *stub;        /* host function, NULL for kernels of a library */
     const char *name;        /* mangled */
+    char *own_name;          /* the same text when the kernel owns it, else NULL */
     struct ptx_func *func;   /* NULL until the module is loaded, or when it has no such kernel */
     struct program *program; /* NULL until the first use */
     char *refusal;           /* why it cannot run, NULL when it can */
