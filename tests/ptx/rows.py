@@ -176,8 +176,9 @@ test("approx", "div", ["f32", "f32"], ("f32", "div.full.f32 {d}, {a}, {b};"), ("
      bound="ulp 2 (PTX manual)")
 test("approx", "rcp_f64", ["f64"], ("f64", "rcp.approx.ftz.f64 {d}, {a};"), ("f64", "rsqrt.approx.ftz.f64 {d}, {a};"),
      bound="relative 9.6e-7 (one unit of the 20 fraction bits that the result has)")
-test("approx", "halves_f16", ["f16"], ("f16", "ex2.approx.f16 {d}, {a};"), ("f16", "tanh.approx.f16 {d}, {a};"), bound="ulp 1 (PTX manual: relative 2^-9.9, absolute 2^-10.987)")
-test("approx", "halves_bf16", ["bf16"], ("bf16", "ex2.approx.ftz.bf16 {d}, {a};"), ("bf16", "tanh.approx.bf16 {d}, {a};"), bound="ulp 1 (PTX manual: relative 2^-7, 2^-8)")
+BOUND_HALF = {"f16": "ulp 1 (PTX manual: relative 2^-9.9, absolute 2^-10.987)", "bf16": "ulp 1 (PTX manual: relative 2^-7, 2^-8)"}
+test("approx", "halves_f16", ["f16"], ("f16", "ex2.approx.f16 {d}, {a};"), ("f16", "tanh.approx.f16 {d}, {a};"), bound=BOUND_HALF["f16"])
+test("approx", "halves_bf16", ["bf16"], ("bf16", "ex2.approx.ftz.bf16 {d}, {a};"), ("bf16", "tanh.approx.bf16 {d}, {a};"), bound=BOUND_HALF["bf16"])
 
 # ---- halves ----
 for t in HALVES:
@@ -193,6 +194,94 @@ for t in HALVES:
          ("b32", f"abs.{t}x2 {{d}}, {{a}};"), ("b32", f"neg.{t}x2 {{d}}, {{a}};"))
 test("half", "ftz_sat_f16", ["f16", "f16", "f16"], ("f16", "add.rn.ftz.f16 {d}, {a}, {b};"), ("f16", "mul.rn.sat.f16 {d}, {a}, {b};"),
      ("f16", "fma.rn.ftz.sat.f16 {d}, {a}, {b}, {c};"), ("f16", "sub.rn.ftz.sat.f16 {d}, {a}, {b};"))
+
+for t in ("f16", "f16x2", "bf16", "bf16x2"):
+    one = t if t in HALVES else "b32"
+    test("half", f"unmarked_{t}", [one, one, one], *[(one, f"{op}.{t} {{d}}, {{a}}, {{b}};") for op in ("add", "sub", "mul")],
+         (one, f"fma.rn.relu.{t} {{d}}, {{a}}, {{b}}, {{c}};"))
+test("half", "ftz_sat_f16x2", ["b32", "b32", "b32"], ("b32", "add.rn.ftz.f16x2 {d}, {a}, {b};"), ("b32", "mul.sat.f16x2 {d}, {a}, {b};"),
+     ("b32", "sub.ftz.sat.f16x2 {d}, {a}, {b};"), ("b32", "fma.rn.ftz.f16x2 {d}, {a}, {b}, {c};"), ("b32", "fma.rn.sat.f16x2 {d}, {a}, {b}, {c};"))
+test("half", "abs_neg_ftz", ["f16", "b32"], ("f16", "abs.ftz.f16 {d}, {a};"), ("f16", "neg.ftz.f16 {d}, {a};"), ("b32", "abs.ftz.f16x2 {d}, {b};"),
+     ("b32", "neg.ftz.f16x2 {d}, {b};"))
+for t in ("f16x2", "bf16x2"):
+    test("half", f"min_max_{t}_modes", ["b32", "b32"], ("b32", f"min.NaN.{t} {{d}}, {{a}}, {{b}};"), ("b32", f"max.NaN.xorsign.abs.{t} {{d}}, {{a}}, {{b}};"),
+         ("b32", f"max.xorsign.abs.{t} {{d}}, {{a}}, {{b}};"))
+test("half", "min_max_f16_ftz", ["f16", "f16"], ("f16", "min.ftz.f16 {d}, {a}, {b};"), ("f16", "max.ftz.NaN.f16 {d}, {a}, {b};"))
+
+# ---- spellings and types that the groups above leave out ----
+for t in ("f32", "f64"):
+    test("float", f"mad_{t}", [t, t, t], *[(t, f"mad.{r}.{t} {{d}}, {{a}}, {{b}}, {{c}};") for r in ("rn", "rz")])
+test("float", "unmarked_f64", ["f64", "f64"], *[("f64", f"{op}.f64 {{d}}, {{a}}, {{b}};") for op in ("add", "sub", "mul")])
+test("float", "directed_ftz", ["f32", "f32"], *[("f32", f"{op}.{r}.ftz.f32 {{d}}, {{a}}, {{b}};") for op in ("add", "mul", "div") for r in ("rz", "rm", "rp")])
+for t in ("s32", "s64"):
+    test("alu", f"carry_{t}", [t, t, t], (t, f"add.cc.{t} {{d}}, {{a}}, {{b}};"), (t, f"addc.cc.{t} {{d}}, {{b}}, {{c}};"), (t, f"addc.{t} {{d}}, {{a}}, {{c}};"),
+         (t, f"sub.cc.{t} {{d}}, {{a}}, {{b}};"), (t, f"subc.cc.{t} {{d}}, {{b}}, {{c}};"), (t, f"subc.{t} {{d}}, {{a}}, {{c}};"),
+         (t, f"mad.lo.cc.{t} {{d}}, {{a}}, {{b}}, {{c}};"), (t, f"madc.hi.cc.{t} {{d}}, {{a}}, {{b}}, {{c}};"), (t, f"madc.lo.cc.{t} {{d}}, {{b}}, {{c}}, {{a}};"),
+         (t, f"mad.hi.cc.{t} {{d}}, {{b}}, {{c}}, {{a}};"), (t, f"madc.hi.{t} {{d}}, {{a}}, {{b}}, {{c}};"))
+for t in BITS:
+    test("compare", f"setp_bool_{t}", [t, t, "pred"], ("pred", f"setp.eq.and.{t} {{d}}, {{a}}, {{b}}, {{c}};"), ("pred", f"setp.ne.xor.{t} {{d}}, {{a}}, {{b}}, !{{c}};"))
+for t in ("u16", "s16", "u32", "u64", "s64"):
+    test("compare", f"setp_bool_{t}", [t, t, "pred"], *[("pred", f"setp.{c}.{o}.{t} {{d}}, {{a}}, {{b}}, {{c}};") for c, o in (("lt", "and"), ("ge", "or"), ("le", "xor"))])
+test("compare", "setp_bool_f64", ["f64", "f64", "pred"], *[("pred", f"setp.{c}.{o}.f64 {{d}}, {{a}}, {{b}}, {{c}};") for c, o in (("lt", "and"), ("geu", "or"), ("num", "xor"))])
+for t in HALVES:
+    test("compare", f"setp_bool_{t}", [t, t, "pred"], *[("pred", f"setp.{c}.{o}.{t} {{d}}, {{a}}, {{b}}, {{c}};") for c, o in (("lt", "and"), ("geu", "or"), ("nan", "xor"))])
+    test("compare", f"setp_bool_{t}x2", ["b32", "b32", "pred"], ("pred", f"{{{{ .reg .pred t; setp.lt.and.{t}x2 {{d}}|t, {{a}}, {{b}}, {{c}}; }}}}"),
+         ("pred", f"{{{{ .reg .pred t; setp.neu.or.{t}x2 t|{{d}}, {{a}}, {{b}}, !{{c}}; }}}}"))
+    test("compare", f"set_types_{t}", [t, t, "pred"], (t, f"set.lt.{t}.{t} {{d}}, {{a}}, {{b}};"), ("u16", f"set.geu.u16.{t} {{d}}, {{a}}, {{b}};"),
+         ("s16", f"set.eq.s16.{t} {{d}}, {{a}}, {{b}};"), ("u32", f"set.le.u32.{t} {{d}}, {{a}}, {{b}};"), ("s32", f"set.nan.s32.{t} {{d}}, {{a}}, {{b}};"),
+         (t, f"set.gt.and.{t}.{t} {{d}}, {{a}}, {{b}}, {{c}};"), ("u32", f"set.ltu.xor.u32.{t} {{d}}, {{a}}, {{b}}, !{{c}};"), (t, f"set.eq.{t}.{t} {{d}}, {{a}}, {{b}};"))
+    test("compare", f"set_types_{t}x2", ["b32", "b32", "pred"], ("b32", f"set.lt.{t}x2.{t}x2 {{d}}, {{a}}, {{b}};"), ("u32", f"set.geu.u32.{t}x2 {{d}}, {{a}}, {{b}};"),
+         ("s32", f"set.eq.s32.{t}x2 {{d}}, {{a}}, {{b}};"), ("b32", f"set.gt.or.{t}x2.{t}x2 {{d}}, {{a}}, {{b}}, {{c}};"))
+for t in BITS + INTS + ["f32", "f64"]:
+    cmp = "eq" if t in BITS else "le"
+    test("compare", f"set_types_{t}", [t, t, "pred"], ("u32", f"set.{cmp}.u32.{t} {{d}}, {{a}}, {{b}};"), ("s32", f"set.ne.s32.{t} {{d}}, {{a}}, {{b}};"),
+         ("f32", f"set.{cmp}.f32.{t} {{d}}, {{a}}, {{b}};"), ("s32", f"set.{cmp}.and.s32.{t} {{d}}, {{a}}, {{b}}, {{c}};"),
+         ("f32", f"set.ne.or.f32.{t} {{d}}, {{a}}, {{b}}, !{{c}};"))
+test("compare", "selp_ints", ["u16", "s16", "u32", "s32", "u64", "s64", "pred"], 
+     ("u16", "selp.u16 {d}, {a}, {b}, {i};"), ("s16", "selp.s16 {d}, {b}, {a}, {i};"), ("u32", "selp.u32 {d}, {c}, {e}, {i};"), ("s32", "selp.s32 {d}, {e}, {c}, !{i};"),
+     ("u64", "selp.u64 {d}, {g}, {h}, {i};"), ("s64", "selp.s64 {d}, {h}, {g}, {i};"))
+for t in ("b16", "s16", "u32", "s32", "u64", "s64"):
+    test("compare", f"slct_{t}", [t, t, "s32", "f32"], (t, f"slct.{t}.s32 {{d}}, {{a}}, {{b}}, {{c}};"), (t, f"slct.{t}.f32 {{d}}, {{a}}, {{b}}, {{e}};"))
+test("compare", "slct_f_f32", ["f32", "f32", "f64", "f64", "f32"], ("f32", "slct.ftz.f32.f32 {d}, {a}, {b}, {g};"), ("f64", "slct.f64.f32 {d}, {c}, {e}, {g};"))
+for t in HALVES:
+    ftz = ".ftz" if t == "bf16" else ""
+    test("approx", f"packed_{t}", [t, t], *[(t, f"{{{{ .reg .b32 pair; .reg .b16 other; mov.b32 pair, {{{{{{a}}, {{b}}}}}}; {op}.{t}x2 pair, pair; mov.b32 {{{{{v}}}}}, pair; }}}}")
+         for op in (f"ex2.approx{ftz}", "tanh.approx") for v in ("{d}, other", "other, {d}")], bound=BOUND_HALF[t])
+
+# ---- atomics: each thread has its own word, so that old and new value can be told; global memory is that of the first operand ----
+MEM = {"b16": "b16", "f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32"}
+
+
+def atomic(op, t, operands="{b}"):
+    """Old and new value of an atom in global and in shared memory, and what red leaves."""
+    kind = {"f16x2": "b32", "bf16x2": "b32"}.get(t, t)
+    mem = MEM.get(t, t)
+    hint = ".noftz" if t in HALVES or t.endswith("x2") else ""
+    result = [(kind, f"atom.global.{op}{hint}.{t} {{d}}, [%q30], {operands};"), (kind, f"ld.global.{mem} {{d}}, [%q30];"),
+              (kind, f"st.shared.{mem} [%w29], {{a}}; atom.shared.{op}{hint}.{t} {{d}}, [%w29], {operands};"), (kind, f"ld.shared.{mem} {{d}}, [%w29];")]
+    if op not in ("exch", "cas"):
+        result.append((kind, f"st.global.{mem} [%q30], {{a}}; red.global.{op}{hint}.{t} [%q30], {operands}; ld.global.{mem} {{d}}, [%q30];"))
+    return kind, result
+
+
+for op, types in {"add": ["u32", "s32", "u64", "f32", "f64", "f16", "f16x2", "bf16", "bf16x2"], "min": INTS64, "max": INTS64, "inc": ["u32"], "dec": ["u32"],
+                  "and": ["b32", "b64"], "or": ["b32", "b64"], "xor": ["b32", "b64"], "exch": ["b32", "b64"]}.items():
+    for t in types:
+        kind, results = atomic(op, t)
+        test("atomic", f"{op}_{t}", [kind, kind], *results)
+for t in BITS:
+    kind, results = atomic("cas", t, "{b}, {c}")
+    results[0] = (kind, f"@{{e}} mov.{t} {{b}}, {{a}}; " + results[0][1])  # every second compare succeeds
+    test("atomic", f"cas_{t}", [t, t, t, "pred"], *results)
+test("atomic", "vector_f32", ["f64", "f64"], ("f64", "{{ .reg .f32 x, y, u, v; mov.b64 {{x, y}}, {b}; atom.global.add.v2.f32 {{u, v}}, [%q30], {{x, y}}; mov.b64 {d}, {{u, v}}; }}"),
+     ("f64", "ld.global.f64 {d}, [%q30];"), ("f64", "{{ .reg .f32 x, y; mov.b64 {{x, y}}, {b}; red.global.add.v2.f32 [%q30], {{x, y}}; }} ld.global.f64 {d}, [%q30];"))
+for t in HALVES:
+    test("atomic", f"vector_{t}", ["b32", "b32"], *[("b32", "{{ .reg .b16 x, y, u, v; mov.b32 {{x, y}}, {b}; " +
+         f"atom.global.{op}.noftz.v2.{t} {{{{u, v}}}}, [%q30], {{{{x, y}}}}; mov.b32 {{d}}, {{{{u, v}}}}; }}}}") for op in ("add", "min", "max")],
+         ("b32", f"{{{{ .reg .b16 x, y; mov.b32 {{{{x, y}}}}, {{b}}; red.global.max.noftz.v2.{t} [%q30], {{{{x, y}}}}; }}}} ld.global.b32 {{d}}, [%q30];"))
+    test("atomic", f"vector_{t}x2", ["b64", "b64"], *[("b64", "{{ .reg .b32 x, y, u, v; mov.b64 {{x, y}}, {b}; " +
+         f"atom.global.{op}.noftz.v2.{t}x2 {{{{u, v}}}}, [%q30], {{{{x, y}}}}; mov.b64 {{d}}, {{{{u, v}}}}; }}}}") for op in ("add", "max")],
+         ("b64", "ld.global.b64 {d}, [%q30];"))
 
 # ---- conversions ----
 def fits(d, s):
@@ -234,6 +323,18 @@ for t in ("e4m3x2", "e5m2x2"):
     test("cvt", f"from_{t}", ["b16"], ("b32", f"cvt.rn.f16x2.{t} {{d}}, {{a}};"), ("b32", f"cvt.rn.relu.f16x2.{t} {{d}}, {{a}};"))
     test("cvt", f"f16x2_to_{t}", ["b32"], ("b16", f"cvt.rn.satfinite.{t}.f16x2 {{d}}, {{a}};"))
 
+test("cvt", "f64_halves", ["f64"], ("f16", "cvt.rn.f16.f64 {d}, {a};"), ("bf16", "cvt.rn.bf16.f64 {d}, {a};"), ("f16", "cvt.rz.f16.f64 {d}, {a};"))
+test("cvt", "bf16_other", ["bf16"], ("f64", "cvt.f64.bf16 {d}, {a};"), ("f16", "cvt.rn.f16.bf16 {d}, {a};"), ("bf16", "cvt.rni.bf16.bf16 {d}, {a};"),
+     ("bf16", "cvt.rzi.bf16.bf16 {d}, {a};"))
+test("cvt", "bf16_to_int", ["bf16"], *[(d, f"cvt.{r}.{d}.bf16 {{d}}, {{a}};") for r in ("rni", "rzi") for d in ("s16", "u16", "s32", "u32", "s64")])
+test("cvt", "f16_other", ["f16"], ("bf16", "cvt.rn.bf16.f16 {d}, {a};"), ("f32", "cvt.ftz.f32.f16 {d}, {a};"), ("f16", "cvt.sat.f16.f16 {d}, {a};"),
+     ("f32", "cvt.sat.f32.f16 {d}, {a};"))
+test("cvt", "f64_to_int_sat", ["f64"], ("s32", "cvt.rzi.sat.s32.f64 {d}, {a};"), ("u8", "cvt.rmi.sat.u8.f64 {d}, {a};"))
+test("cvt", "int_to_f_sat", ["s32"], ("f32", "cvt.rn.sat.f32.u32 {d}, {a};"), ("f16", "cvt.rn.sat.f16.s32 {d}, {a};"))
+test("cvt", "f32_to_int_ftz", ["f32"], *[(d, f"cvt.{r}.ftz.{d}.f32 {{d}}, {{a}};") for r in ("rmi", "rpi") for d in ("s32", "u32", "s64", "u8")],
+     ("s32", "cvt.rzi.sat.s32.f32 {d}, {a};"))
+test("cvt", "pack_nibbles", ["s32", "s32", "b32"], ("b32", "cvt.pack.sat.u4.s32.b32 {d}, {a}, {b}, {c};"), ("b32", "cvt.pack.sat.s4.s32.b32 {d}, {a}, {b}, {c};"))
+
 # ---- moves ----
 test("move", "pack", ["b16", "b16"], ("b32", "mov.b32 {d}, {{{a}, {b}}};"))
 test("move", "pack64", ["b32", "b32"], ("b64", "mov.b64 {d}, {{{a}, {b}}};"))
@@ -241,15 +342,85 @@ test("move", "unpack", ["b32"], ("b16", "{{ .reg .b16 t; mov.b32 {{{d}, t}}, {a}
 test("move", "unpack64", ["b64"], ("b32", "{{ .reg .b32 t; mov.b64 {{{d}, t}}, {a}; }}"), ("b16", "{{ .reg .b16 t, u, v; mov.b64 {{t, u, {d}, v}}, {a}; }}"))
 
 
+# ---- loads and stores ----
+ELEMENT = {"f32": ("f", 4), "f64": ("e", 8), "b8": ("h", 1), "u8": ("h", 1), "s8": ("h", 1), "b16": ("h", 2), "u16": ("h", 2), "s16": ("h", 2), "b32": ("w", 4),
+           "u32": ("w", 4), "s32": ("w", 4), "b64": ("q", 8), "u64": ("q", 8), "s64": ("q", 8)}
+PLACE = {"shared": "%w29", "local": "%q57"}
+
+
+def shape(form):
+    """Space, register names, text of the operand and size of one element of a load or store."""
+    parts = form.split(".")
+    letter, size = ELEMENT[parts[-1]]
+    count = next((int(p[1:]) for p in parts if p in ("v2", "v4")), 1)
+    regs = [f"%{letter}{(52 if letter == 'q' else 20) + i}" for i in range(count)]
+    text = "{{" + ", ".join(regs) + "}}" if count > 1 else regs[0]
+    return next((p for p in parts if p in PLACE), "global"), regs, text, size
+
+
+def fold(regs):
+    """All elements in one number that depends on their order."""
+    widen = {"f": "mov.b32 %w37, {}; cvt.u64.u32 %q51, %w37;", "w": "cvt.u64.u32 %q51, {};", "h": "cvt.u64.u16 %q51, {};", "q": "mov.b64 %q51, {};",
+             "e": "mov.b64 %q51, {};"}
+    return "mov.b64 {d}, 0; " + " ".join(widen[x[1]].format(x) + " mad.lo.u64 {d}, {d}, 31, %q51;" for x in regs)
+
+
+def load(form):
+    """Own row and its neighbours of the same aligned vector; shared and local memory are filled with words made from the row first."""
+    space, regs, text, size = shape(form)
+    if space == "global":
+        return ("b64", f"and.b64 %q50, %q30, -{len(regs) * size}; {form} {text}, [%q50]; {fold(regs)}")
+    at = PLACE[space]
+    fill = " ".join(f"add.u32 %w36, %w36, 0x9e3779b9; st.{space}.b32 [{at}+{4 * i}], %w36;" for i in range(4))
+    return ("b64", f"cvt.u32.u64 %w36, {{a}}; {fill} {form} {text}, [{at}]; {fold(regs)}")
+
+
+def store(form):
+    """Numbers made from the row, read back as words. A vector that covers several rows is stored by the first of them."""
+    space, regs, text, size = shape(form)
+    make = "mov.b64 %q51, {a}; " + " ".join(
+        {"f": f"cvt.u32.u64 %w37, %q51; mov.b32 {x}, %w37;", "w": f"cvt.u32.u64 {x}, %q51;", "h": f"cvt.u16.u64 {x}, %q51;", "q": f"mov.b64 {x}, %q51;",
+         "e": f"mov.b64 {x}, %q51;"}[x[1]] + " add.u64 %q51, %q51, 0x123456789;" for x in regs)
+    if space == "global":
+        rows = max(len(regs) * size // 8, 1)
+        return ("b64", f"{make} and.b32 %w36, %w33, {rows - 1}; setp.eq.u32 %p20, %w36, 0; @%p20 {form} [%q30], {text}; bar.warp.sync -1; "
+                       "ld.global.b64 {d}, [%q30]; bar.warp.sync -1;")
+    at = PLACE[space]
+    clear = " ".join(f"st.{space}.b64 [{at}+{8 * i}], 0;" for i in range(2))
+    return ("b64", f"{make} {clear} {form} [{at}], {text}; ld.{space}.b64 {{d}}, [{at}]; ld.{space}.b64 %q51, [{at}+8]; mad.lo.u64 {{d}}, %q51, 31, {{d}};")
+
+
+def moves(name, how, forms):
+    for i in range(0, len(forms), 10):
+        test("memory", f"{name}_{i // 10 + 1}" if len(forms) > 10 else name, ["b64"], *[how(f) for f in forms[i : i + 10]])
+
+
+moves("load_global", load, [f"ld.global.{f}" for f in (
+    "nc.f32", "nc.u32", "v4.u32", "cs.v4.s32", "cs.f32", "s32", "nc.v4.f32", "nc.v2.u64", "cs.b16", "nc.v4.u32", "nc.u64", "v2.u32", "nc.u8", "v2.f32", "cg.b32",
+    "cg.v4.s32", "cs.v4.f32", "b8", "s16", "lu.s8")] + ["ld.f32", "ld.relaxed.gpu.v2.u32", "ld.relaxed.gpu.v2.u64", "ldu.global.f32", "ldu.global.v4.u32", "ldu.b64"])
+moves("store_global", store, [f"st.global.{f}" for f in (
+    "u16", "v4.f32", "cs.f32", "v4.u32", "u64", "cs.v4.s32", "v2.u32", "v2.f32", "v2.u64", "cg.v4.s32", "cs.b16", "b8", "s16", "wt.s8")] +
+    ["st.relaxed.gpu.v2.u32", "st.relaxed.gpu.v2.u64"])
+moves("load_shared", load, [f"ld.shared.{f}" for f in ("v4.f32", "u16", "u64", "v2.u32", "v2.f32", "s32", "f64", "s8", "v2.f64", "v2.u64")])
+moves("store_shared", store, [f"st.shared.{f}" for f in ("v4.u32", "v4.f32", "f64", "v2.u32", "v2.f64", "v2.u64")])
+moves("load_local", load, [f"ld.local.{f}" for f in ("u64", "v4.f32", "s8", "b16")])
+moves("store_local", store, [f"st.local.{f}" for f in ("f32", "u64", "v2.u64", "u8")])
+test("move", "types", ["b64"], ("u16", "{{ .reg .b16 t; cvt.u16.u64 t, {a}; mov.u16 {d}, t; }}"), ("b16", "{{ .reg .b16 t; cvt.u16.u64 t, {a}; mov.b16 {d}, t; }}"),
+     ("s16", "{{ .reg .b16 t; cvt.u16.u64 t, {a}; mov.s16 {d}, t; }}"), ("s32", "{{ .reg .b32 t; cvt.u32.u64 t, {a}; mov.s32 {d}, t; }}"),
+     ("s64", "mov.s64 {d}, {a};"), ("f64", "{{ .reg .f64 t; mov.b64 t, {a}; mov.f64 {d}, t; }}"))
+
+
 def render(inputs, results, bound, launch):
-    names = "abce"
+    names = "abceghi"
     lines = [f"//! rows {' '.join(inputs)} -> {' '.join(t if t != 'pred' else 'pred' for t, _ in results)}", launch]
     if bound:
         lines.append(f"//! {bound}")
     params = [f".param .u64 p{i}" for i in range(len(inputs) + len(results))] + [".param .u32 count"]
-    lines += [".version 9.0", ".target sm_90a", ".address_size 64", f".visible .entry rows({', '.join(params)})", "{",
+    local = any("%q57" in code for _, code in results)
+    shared = any("%w29" in code for _, code in results)
+    lines += [".version 9.0", ".target sm_90a", ".address_size 64"] + ([".shared .align 16 .b8 cell[2048];"] if shared else []) + [f".visible .entry rows({', '.join(params)})", "{",
               "    .reg .pred %p<40>;", "    .reg .b16 %h<40>;", "    .reg .b32 %w<40>;", "    .reg .f32 %f<40>;", "    .reg .b64 %q<60>;", "    .reg .f64 %e<40>;",
-              "    mov.u32 %w30, %ctaid.x;", "    mov.u32 %w31, %ntid.x;", "    mov.u32 %w32, %tid.x;", "    mad.lo.u32 %w33, %w30, %w31, %w32;",
+              "    mov.u32 %w30, %ctaid.x;", "    mov.u32 %w31, %ntid.x;", "    mov.u32 %w32, %tid.x;", "    mad.lo.u32 %w33, %w30, %w31, %w32;", *(["    .local .align 16 .b8 depot[16];", "    mov.u64 %q57, depot;"] if local else []), *(["    mov.u32 %w29, cell;", "    mad.lo.u32 %w29, %w32, 16, %w29;"] if shared else []),
               "    ld.param.u32 %w34, [count];", "    setp.ge.u32 %p30, %w33, %w34;", "    @%p30 bra done;"]
     regs = {}
     for i, t in enumerate(inputs):
