@@ -857,9 +857,7 @@ __global__ void __launch_bounds__(THREADS)
 // of q is first + ((q within the bin) * buckets / width): monotone, one table word and one product.
 constexpr int TARGET = 4096;             // keys meant for a bucket
 constexpr int CAPACITY = TARGET / 2 * 3; // keys a bucket can hold
-constexpr int BIG_BITS = 13;   // bits that name a bin: sign, exponent, four of the mantissa
-constexpr int SMALL_BITS = 12; // the same for N below BIG_N, to save scratch
-constexpr int BIG_N = 1 << 22;
+constexpr int BIG_BITS = 13; // bits that name a bin: sign, exponent, four of the mantissa
 constexpr int BINS = 1 << BIG_BITS;
 constexpr int GROUPS = 256;   // of the first round: runs of 2^group_shift buckets
 constexpr int TILE_KEYS = 16; // a thread and tile
@@ -1221,13 +1219,14 @@ __global__ void __launch_bounds__(THREADS, 2)
 }
 
 void sort_down(const float *input, float *output, int N, int k, int blocks) {
-    const int top_shift = 32 - (N < BIG_N ? SMALL_BITS : BIG_BITS);
-    const unsigned most_buckets =
-        static_cast<unsigned>(N / TARGET) + (N < BIG_N ? 1u << SMALL_BITS : 1u << BIG_BITS) + 1;
+    // Fewer bins for fewer keys, since each may take a bucket of scratch.
+    const int bits = N < 1 << 16 ? BIG_BITS - 3 : N < 1 << 22 ? BIG_BITS - 1 : BIG_BITS;
+    const int top_shift = 32 - bits;
+    const unsigned most_buckets = static_cast<unsigned>(N / TARGET) + (1u << bits) + 1;
     unsigned group_buckets = 1;
     while ((most_buckets - 1) / group_buckets >= GROUPS)
         group_buckets *= 2;
-    const unsigned region = group_buckets * TARGET / 2 * 3;
+    const unsigned region = min(group_buckets * TARGET / 2 * 3, static_cast<unsigned>(N));
     const size_t buckets_size = static_cast<size_t>(most_buckets) * CAPACITY;
     const size_t groups_size = static_cast<size_t>(GROUPS) * region;
     static const bool prepared = [] {
