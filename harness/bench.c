@@ -18,12 +18,13 @@
 #include <string.h>
 
 #define WARMUPS       3u
-#define HOT_PER_ROUND 3u
+#define HOT_PER_ROUND 2u
 #define GRAPH_SAMPLES 15u
 #define EXTRA_SAMPLES 10u     /* a round after the planned ones */
 #define MAX_COLD      100000u /* upper bound of any max_samples setting */
 #define EVENT_STEP_US 0.032   /* resolution of CUDA events on current devices */
 #define SHORT_US      10.0    /* flag L */
+#define SPILL_SHARE   5u      /* flag S when more than one sample in so many spilled */
 #define LATENCY_BYTES 4096.0  /* less traffic than this is latency only */
 #define HOT_SPAN_US   1000.0
 #define SLAB_STEPS    4096u /* offsets of 256 bytes, up to 1 MiB */
@@ -120,7 +121,8 @@ void bench_conclude(struct timing *t, const struct casedef *c, const struct devi
         t->hot = stats_summary(t->hot_us, t->hot_n, 0.0);
     t->floor_us = bench_floor_us(c, f);
     t->flags[0] = '\0';
-    if (seen->spills)
+    /* A busy host also sees idle late now and then; work left running is seen every time. */
+    if (seen->spills * SPILL_SHARE > seen->samples)
         add_flag(t, 'S');
     if (seen->allocates)
         add_flag(t, 'A');
@@ -347,7 +349,8 @@ static bool sample(struct bench *b, struct entry *e, struct timing_request *rq, 
     if (e->failed)
         return false;
     e->seen.allocates = e->seen.allocates || (reply.record.flags & RECORD_FLAG_ALLOCATES) != 0;
-    e->seen.spills = e->seen.spills || (reply.record.flags & RECORD_FLAG_SPILL) != 0;
+    e->seen.samples++;
+    e->seen.spills += (reply.record.flags & RECORD_FLAG_SPILL) != 0;
     if (rq->hot &&
         bench_clock_contradicts(reply.record.event_us, 1e-3 * (double)reply.record.wall_ns))
         e->seen.contradicted = true;

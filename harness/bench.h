@@ -38,7 +38,9 @@ bool bench_clock_contradicts(double claimed_us, double interval_us);
 unsigned bench_hot_repeats(double call_us);
 /* Flags and ranking from the samples and what was seen while sampling. */
 struct bench_seen {
-    bool allocates, spills, throttled, contradicted;
+    bool allocates, throttled, contradicted;
+    unsigned spills;  /* samples whose work went on after the stop event */
+    unsigned samples; /* of which those were */
     unsigned discarded;
 };
 void bench_conclude(struct timing *t, const struct casedef *c, const struct device_facts *f,

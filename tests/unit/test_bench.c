@@ -90,8 +90,9 @@ static void flags_and_ranks(void **state)
     t = conclude(60.0, &big, &(struct bench_seen){0});
     assert_string_equal(t.flags, "");
     assert_true(t.ranked);
-    t = conclude(60.0, &big,
-                 &(struct bench_seen){.spills = true, .allocates = true, .throttled = true});
+    t = conclude(
+        60.0, &big,
+        &(struct bench_seen){.spills = 11, .samples = 50, .allocates = true, .throttled = true});
     assert_string_equal(t.flags, "SAT");
     assert_true(t.ranked);
     t = conclude(30.0, &big, &(struct bench_seen){0});
