@@ -1,7 +1,8 @@
 /*
  * exec.c - runs one warp: picks a group, merges, splits, parks and ends groups; records faults.
  * The inner loop is exec_loop.c, the handlers are in exec_*.c, blocks and turns in sched.c.
- * Invariant: the groups of a warp are disjoint and together hold its live lanes; the running one is groups[current].
+ * Invariant: the groups of a warp are disjoint and together hold its live lanes; the running one is
+ * groups[current].
  */
 #include "exec.h"
 
@@ -9,20 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A group that took this many spin branches lets another one run for as many instructions (virtual-gpu.md: the fastest of the values tried). */
+/* A group that took this many spin branches lets another one run for as many instructions
+ * (virtual-gpu.md: the fastest of the values tried). */
 #define SPIN_PATIENCE 16u
 
 int exec_isa_limit(void)
 {
     const char *name = getenv("WARPJUDGE_VGPU_ISA");
-    if (!name) return -1;
-    return strcmp(name, "base") == 0 ? 0 : strcmp(name, "v3") == 0 ? 1 : strcmp(name, "v4") == 0 ? 2 : -1;
+    if (!name)
+        return -1;
+    return strcmp(name, "base") == 0 ? 0
+           : strcmp(name, "v3") == 0 ? 1
+           : strcmp(name, "v4") == 0 ? 2
+                                     : -1;
 }
 
 /* ---- places and faults ---- */
 const struct ptx_inst *exec_tree(const struct warp *w, const struct insn *in)
 {
-    return in->tree < w->frame->program->func->inst_count ? &w->frame->program->func->insts[in->tree] : NULL;
+    return in->tree < w->frame->program->func->inst_count
+               ? &w->frame->program->func->insts[in->tree]
+               : NULL;
 }
 
 struct place exec_place(const struct warp *w, const struct insn *in, uint32_t lane)
@@ -30,12 +38,16 @@ struct place exec_place(const struct warp *w, const struct insn *in, uint32_t la
     const struct grid *g = w->grid;
     uint32_t thread = w->index * WARP_LANES + lane;
     struct place p = {{w->block->index[0], w->block->index[1], w->block->index[2]},
-                      {thread % g->block_dim[0], thread / g->block_dim[0] % g->block_dim[1], thread / g->block_dim[0] / g->block_dim[1]},
-                      w->index, lane, exec_tree(w, in)};
+                      {thread % g->block_dim[0], thread / g->block_dim[0] % g->block_dim[1],
+                       thread / g->block_dim[0] / g->block_dim[1]},
+                      w->index,
+                      lane,
+                      exec_tree(w, in)};
     return p;
 }
 
-static void make_finding(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane, struct finding *f)
+static void make_finding(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane,
+                         struct finding *f)
 {
     memset(f, 0, sizeof *f);
     f->kind = kind;
@@ -47,11 +59,13 @@ static void make_finding(struct warp *w, const struct insn *in, enum fault_kind 
 static void stop(struct warp *w, enum fault_kind kind)
 {
     int code = fault_cuda_error(kind);
-    if (w->grid->error == 0) w->grid->error = code ? code : 719;
+    if (w->grid->error == 0)
+        w->grid->error = code ? code : 719;
     w->event |= EVENT_STOP;
 }
 
-void exec_fault(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane, uint64_t address, uint32_t width, uint32_t lanes)
+void exec_fault(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane,
+                uint64_t address, uint32_t width, uint32_t lanes)
 {
     struct finding f;
     make_finding(w, in, kind, lane, &f);
@@ -63,13 +77,15 @@ void exec_fault(struct warp *w, const struct insn *in, enum fault_kind kind, uin
     stop(w, kind);
 }
 
-void exec_fault_text(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane, const char *detail)
+void exec_fault_text(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane,
+                     const char *detail)
 {
     exec_finding(w, in, kind, lane, detail);
     stop(w, kind);
 }
 
-void exec_finding(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane, const char *detail)
+void exec_finding(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane,
+                  const char *detail)
 {
     struct finding f;
     make_finding(w, in, kind, lane, &f);
@@ -116,9 +132,11 @@ static void merge(struct warp *w)
         struct group *a = &w->groups[i];
         for (uint32_t j = i + 1; j < w->group_count;) {
             struct group *b = &w->groups[j];
-            if (a->frame == b->frame && a->pc == b->pc && a->state == b->state && a->key == b->key) {
+            if (a->frame == b->frame && a->pc == b->pc && a->state == b->state &&
+                a->key == b->key) {
                 a->mask |= b->mask;
-                if (a->spins < b->spins) a->spins = b->spins;
+                if (a->spins < b->spins)
+                    a->spins = b->spins;
                 remove_group(w, j);
             } else {
                 j++;
@@ -130,7 +148,8 @@ static void merge(struct warp *w)
 /* Deepest frame first, then lowest rank. */
 static bool runs_before(const struct group *a, const struct group *b)
 {
-    if (a->frame->depth != b->frame->depth) return a->frame->depth > b->frame->depth;
+    if (a->frame->depth != b->frame->depth)
+        return a->frame->depth > b->frame->depth;
     return rank_of(a) < rank_of(b);
 }
 
@@ -139,26 +158,36 @@ static struct group *pick(struct warp *w, uint32_t *limit, uint32_t *slice)
 {
     struct group *first = NULL, *last = NULL;
     *limit = UINT32_MAX;
-    if (w->group_count > 1) merge(w);
+    if (w->group_count > 1)
+        merge(w);
     for (uint32_t i = 0; i < w->group_count; i++) {
         struct group *g = &w->groups[i];
-        if (g->state != GROUP_RUN) continue;
-        if (!first || runs_before(g, first)) first = g;
-        if (!last || runs_before(last, g)) last = g;
+        if (g->state != GROUP_RUN)
+            continue;
+        if (!first || runs_before(g, first))
+            first = g;
+        if (!last || runs_before(last, g))
+            last = g;
     }
-    if (!first) return NULL;
-    if (first == last) return first;
-    if (first->spins >= SPIN_PATIENCE) { /* let the group that is furthest ahead run: it may hold the lock */
+    if (!first)
+        return NULL;
+    if (first == last)
+        return first;
+    if (first->spins >=
+        SPIN_PATIENCE) { /* let the group that is furthest ahead run: it may hold the lock */
         first->spins = 0;
-        if (*slice > SPIN_PATIENCE) *slice = SPIN_PATIENCE;
+        if (*slice > SPIN_PATIENCE)
+            *slice = SPIN_PATIENCE;
         first = last;
     }
     uint32_t own = rank_of(first);
     for (uint32_t i = 0; i < w->group_count; i++) {
         const struct group *g = &w->groups[i];
-        if (g == first || g->state != GROUP_RUN || g->frame != first->frame) continue;
+        if (g == first || g->state != GROUP_RUN || g->frame != first->frame)
+            continue;
         uint32_t rank = rank_of(g);
-        if (rank > own && rank < *limit) *limit = rank;
+        if (rank > own && rank < *limit)
+            *limit = rank;
     }
     return first;
 }
@@ -171,7 +200,8 @@ uint32_t exec_warp(struct warp *w, uint32_t quantum)
     while (executed < quantum) {
         uint32_t limit, slice = quantum - executed;
         struct group *g = pick(w, &limit, &slice);
-        if (!g) break;
+        if (!g)
+            break;
         w->current = (uint32_t)(g - w->groups);
         w->active = g->mask;
         w->pc = g->pc;
@@ -183,10 +213,13 @@ uint32_t exec_warp(struct warp *w, uint32_t quantum)
             g->mask = w->active;
             g->pc = w->pc;
             g->frame = w->frame;
-            if (g->mask == 0) remove_group(w, w->current);
+            if (g->mask == 0)
+                remove_group(w, w->current);
         }
-        if (!(w->event & EVENT_SPIN)) w->idle = false;
-        if (w->event & (EVENT_YIELD | EVENT_STOP)) break;
+        if (!(w->event & EVENT_SPIN))
+            w->idle = false;
+        if (w->event & (EVENT_YIELD | EVENT_STOP))
+            break;
     }
     return executed;
 }
@@ -198,11 +231,14 @@ void exec_exit_lanes(struct warp *w, uint32_t lanes)
     w->active &= ~lanes;
     w->live &= ~lanes;
     b->live_threads -= (uint32_t)__builtin_popcount(lanes);
-    if (w->live == 0) b->done_warps++;
+    if (w->live == 0)
+        b->done_warps++;
     w->grid->memory_version++;
     w->event |= EVENT_REGROUP;
-    if (w->live) sync_check_warp(w);
-    if (b->live_threads) sync_check_block(b);
+    if (w->live)
+        sync_check_warp(w);
+    if (b->live_threads)
+        sync_check_block(b);
 }
 
 void exec_describe_waits(const struct block *b, char *text, size_t size)
@@ -216,7 +252,8 @@ void exec_describe_waits(const struct block *b, char *text, size_t size)
             const struct program *p = g->frame->program;
             const struct ptx_inst *inst = &p->func->insts[p->code[g->pc].tree];
             uint32_t line = inst->loc ? inst->loc->line : inst->line;
-            int n = snprintf(text + used, size - used, "%swarp %u lanes %08x at line %u: %s", used ? "; " : "", i, g->mask, line, inst->text);
+            int n = snprintf(text + used, size - used, "%swarp %u lanes %08x at line %u: %s",
+                             used ? "; " : "", i, g->mask, line, inst->text);
             used += n > 0 ? (size_t)n : 0;
         }
     }

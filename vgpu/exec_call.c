@@ -1,9 +1,11 @@
 /*
- * exec_call.c - branches, calls and returns, exit, and the services of the device: printf, malloc, free, assert, trap, clock.
- * Groups are made and merged in exec.c. Invariant: a frame's `lanes` are those that have entered and not yet returned or exited.
+ * exec_call.c - branches, calls and returns, exit, and the services of the device: printf, malloc,
+ * free, assert, trap, clock. Groups are made and merged in exec.c. Invariant: a frame's `lanes` are
+ * those that have entered and not yet returned or exited.
  *
- * Call instruction: extras[extra] = index of the argument list, extras[extra + 1] = of the result list; a list is a count, then offset, stride
- * and size of each area. Area of a lane: regs + offset + lane * stride.
+ * Call instruction: extras[extra] = index of the argument list, extras[extra + 1] = of the result
+ * list; a list is a count, then offset, stride and size of each area. Area of a lane: regs + offset
+ * + lane * stride.
  */
 #include "exec.h"
 
@@ -12,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 1024u                 /* frames */
-#define CALL_LOCAL_BYTES (64u << 10)    /* local memory of called functions, per thread */
-#define FRAME_OVERHEAD 16u              /* bytes a call costs at least */
+#define MAX_DEPTH        1024u       /* frames */
+#define CALL_LOCAL_BYTES (64u << 10) /* local memory of called functions, per thread */
+#define FRAME_OVERHEAD   16u         /* bytes a call costs at least */
 
 /* ---- branches ---- */
 static void take_branch(struct warp *w, const struct insn *in)
 {
-    if (!(in->flags & INSN_FLAG_SPIN)) return;
+    if (!(in->flags & INSN_FLAG_SPIN))
+        return;
     w->groups[w->current].spins++;
     w->event |= EVENT_YIELD | EVENT_SPIN;
 }
@@ -42,7 +45,8 @@ static void op_brx(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     const uint32_t *list = w->frame->program->extras + in->extra;
     const lane_u32 *index = SLOT(lane_u32, w, in->a);
-    if (lanes != w->active) exec_split(w, w->active & ~lanes, w->pc + 1, GROUP_RUN);
+    if (lanes != w->active)
+        exec_split(w, w->active & ~lanes, w->pc + 1, GROUP_RUN);
     while (lanes) {
         uint32_t first = (uint32_t)__builtin_ctz(lanes), same = 0, n = index[first];
         FOR_EACH_LANE(lane, lanes) { same |= index[lane] == n ? 1u << lane : 0; }
@@ -53,8 +57,10 @@ static void op_brx(struct warp *w, const struct insn *in, uint32_t lanes)
             exec_fault_text(w, in, FAULT_BAD_CALL, first, detail);
             return;
         }
-        if (lanes) exec_split(w, same, list[1 + n], GROUP_RUN);
-        else w->next_pc = list[1 + n];
+        if (lanes)
+            exec_split(w, same, list[1 + n], GROUP_RUN);
+        else
+            w->next_pc = list[1 + n];
     }
     take_branch(w, in);
 }
@@ -66,56 +72,90 @@ static uint64_t special_value(const struct warp *w, enum ptx_special s, unsigned
     const struct block *b = w->block;
     uint32_t thread = w->index * WARP_LANES + lane, bit = 1u << lane;
     switch ((int)s) {
-    case PTX_SPECIAL_TID_X: return thread % g->block_dim[0];
-    case PTX_SPECIAL_TID_Y: return thread / g->block_dim[0] % g->block_dim[1];
-    case PTX_SPECIAL_TID_Z: return thread / g->block_dim[0] / g->block_dim[1];
-    case PTX_SPECIAL_NTID_X: return g->block_dim[0];
-    case PTX_SPECIAL_NTID_Y: return g->block_dim[1];
-    case PTX_SPECIAL_NTID_Z: return g->block_dim[2];
+    case PTX_SPECIAL_TID_X:
+        return thread % g->block_dim[0];
+    case PTX_SPECIAL_TID_Y:
+        return thread / g->block_dim[0] % g->block_dim[1];
+    case PTX_SPECIAL_TID_Z:
+        return thread / g->block_dim[0] / g->block_dim[1];
+    case PTX_SPECIAL_NTID_X:
+        return g->block_dim[0];
+    case PTX_SPECIAL_NTID_Y:
+        return g->block_dim[1];
+    case PTX_SPECIAL_NTID_Z:
+        return g->block_dim[2];
     case PTX_SPECIAL_CTAID_X:
-    case PTX_SPECIAL_CLUSTERID_X: return b->index[0];
+    case PTX_SPECIAL_CLUSTERID_X:
+        return b->index[0];
     case PTX_SPECIAL_CTAID_Y:
-    case PTX_SPECIAL_CLUSTERID_Y: return b->index[1];
+    case PTX_SPECIAL_CLUSTERID_Y:
+        return b->index[1];
     case PTX_SPECIAL_CTAID_Z:
-    case PTX_SPECIAL_CLUSTERID_Z: return b->index[2];
+    case PTX_SPECIAL_CLUSTERID_Z:
+        return b->index[2];
     case PTX_SPECIAL_NCTAID_X:
-    case PTX_SPECIAL_NCLUSTERID_X: return g->dim[0];
+    case PTX_SPECIAL_NCLUSTERID_X:
+        return g->dim[0];
     case PTX_SPECIAL_NCTAID_Y:
-    case PTX_SPECIAL_NCLUSTERID_Y: return g->dim[1];
+    case PTX_SPECIAL_NCLUSTERID_Y:
+        return g->dim[1];
     case PTX_SPECIAL_NCTAID_Z:
-    case PTX_SPECIAL_NCLUSTERID_Z: return g->dim[2];
+    case PTX_SPECIAL_NCLUSTERID_Z:
+        return g->dim[2];
     case PTX_SPECIAL_CLUSTER_NCTAID_X:
     case PTX_SPECIAL_CLUSTER_NCTAID_Y:
     case PTX_SPECIAL_CLUSTER_NCTAID_Z:
-    case PTX_SPECIAL_CLUSTER_NCTARANK: return 1; /* every block is a cluster of its own */
-    case PTX_SPECIAL_LANEID: return lane;
-    case PTX_SPECIAL_WARPID: return w->index;
-    case PTX_SPECIAL_NWARPID: return 64; /* 2,048 threads an SM */
-    case PTX_SPECIAL_SMID: return b->linear % g->device->sm_count;
-    case PTX_SPECIAL_NSMID: return g->device->sm_count;
-    case PTX_SPECIAL_GRIDID: return g->launch_number;
-    case PTX_SPECIAL_LANEMASK_EQ: return bit;
-    case PTX_SPECIAL_LANEMASK_LE: return bit | (bit - 1);
-    case PTX_SPECIAL_LANEMASK_LT: return bit - 1;
-    case PTX_SPECIAL_LANEMASK_GE: return ~(bit - 1);
-    case PTX_SPECIAL_LANEMASK_GT: return ~(bit | (bit - 1));
+    case PTX_SPECIAL_CLUSTER_NCTARANK:
+        return 1; /* every block is a cluster of its own */
+    case PTX_SPECIAL_LANEID:
+        return lane;
+    case PTX_SPECIAL_WARPID:
+        return w->index;
+    case PTX_SPECIAL_NWARPID:
+        return 64; /* 2,048 threads an SM */
+    case PTX_SPECIAL_SMID:
+        return b->linear % g->device->sm_count;
+    case PTX_SPECIAL_NSMID:
+        return g->device->sm_count;
+    case PTX_SPECIAL_GRIDID:
+        return g->launch_number;
+    case PTX_SPECIAL_LANEMASK_EQ:
+        return bit;
+    case PTX_SPECIAL_LANEMASK_LE:
+        return bit | (bit - 1);
+    case PTX_SPECIAL_LANEMASK_LT:
+        return bit - 1;
+    case PTX_SPECIAL_LANEMASK_GE:
+        return ~(bit - 1);
+    case PTX_SPECIAL_LANEMASK_GT:
+        return ~(bit | (bit - 1));
     case PTX_SPECIAL_TOTAL_SMEM_SIZE:
-    case PTX_SPECIAL_AGGR_SMEM_SIZE: return b->shared_size;
-    case PTX_SPECIAL_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
+    case PTX_SPECIAL_AGGR_SMEM_SIZE:
+        return b->shared_size;
+    case PTX_SPECIAL_DYNAMIC_SMEM_SIZE:
+        return g->dynamic_shared;
     case PTX_SPECIAL_RESERVED_SMEM_END:
-    case PTX_SPECIAL_RESERVED_SMEM_CAP: return SHARED_BASE;
-    case PTX_SPECIAL_WARP_SZ: return WARP_LANES;
-    case PTX_SPECIAL_ENVREG1: return g->workspace >> 32; /* high word first: the toolkit header reads {envreg2, envreg1} */
-    case PTX_SPECIAL_ENVREG2: return (uint32_t)g->workspace;
-    default: return 0;
+    case PTX_SPECIAL_RESERVED_SMEM_CAP:
+        return SHARED_BASE;
+    case PTX_SPECIAL_WARP_SZ:
+        return WARP_LANES;
+    case PTX_SPECIAL_ENVREG1:
+        return g->workspace >>
+               32; /* high word first: the toolkit header reads {envreg2, envreg1} */
+    case PTX_SPECIAL_ENVREG2:
+        return (uint32_t)g->workspace;
+    default:
+        return 0;
     }
 }
 static void broadcast(unsigned char *slot, unsigned size, uint64_t bits)
 {
     lane_u32 *narrow = (lane_u32 *)(void *)slot;
     lane_u64 *wide = (lane_u64 *)(void *)slot;
-    if (size == 8) FOR_LANES wide[lane] = bits;
-    else FOR_LANES narrow[lane] = (uint32_t)bits;
+    if (size == 8)
+        FOR_LANES wide[lane] = bits;
+    else
+        FOR_LANES narrow[lane] = (uint32_t)bits;
 }
 void call_fill_frame(struct warp *w, struct frame *frame)
 {
@@ -124,7 +164,9 @@ void call_fill_frame(struct warp *w, struct frame *frame)
     uint64_t dynamic = SHARED_BASE + (entry->shared_static + align - 1) / align * align;
     for (uint32_t i = 0; i < p->fill_count; i++) {
         const struct slot_fill *f = &p->fills[i];
-        uint64_t base = f->kind == FILL_DYNAMIC_SHARED ? dynamic : f->kind == FILL_LOCAL_BASE ? frame->local_base : 0;
+        uint64_t base = f->kind == FILL_DYNAMIC_SHARED ? dynamic
+                        : f->kind == FILL_LOCAL_BASE   ? frame->local_base
+                                                       : 0;
         broadcast(frame->regs + f->offset, f->size, base + f->bits);
     }
     for (uint32_t i = 0; i < p->special_count; i++) {
@@ -132,8 +174,10 @@ void call_fill_frame(struct warp *w, struct frame *frame)
         FOR_LANES
         {
             uint64_t v = special_value(w, s->special, lane);
-            if (s->size == 8) ((lane_u64 *)(void *)(frame->regs + s->offset))[lane] = v;
-            else ((lane_u32 *)(void *)(frame->regs + s->offset))[lane] = (uint32_t)v;
+            if (s->size == 8)
+                ((lane_u64 *)(void *)(frame->regs + s->offset))[lane] = v;
+            else
+                ((lane_u32 *)(void *)(frame->regs + s->offset))[lane] = (uint32_t)v;
         }
     }
     memset(frame->preds, 0, p->pred_count * sizeof *frame->preds);
@@ -143,7 +187,8 @@ void call_fill_frame(struct warp *w, struct frame *frame)
 static struct frame *take_frame(struct warp *w, const struct program *p)
 {
     for (struct frame **at = &w->free_frames; *at; at = &(*at)->caller) {
-        if ((*at)->program != p) continue;
+        if ((*at)->program != p)
+            continue;
         struct frame *found = *at;
         *at = found->caller;
         return found;
@@ -156,7 +201,8 @@ static struct frame *take_frame(struct warp *w, const struct program *p)
         return NULL;
     }
     memset(memory, 0, p->reg_bytes + preds);
-    *f = (struct frame){.program = p, .regs = memory, .preds = (uint32_t *)(void *)(memory + p->reg_bytes)};
+    *f = (struct frame){
+        .program = p, .regs = memory, .preds = (uint32_t *)(void *)(memory + p->reg_bytes)};
     return f;
 }
 static void recycle_frame(struct warp *w, struct frame *f)
@@ -178,34 +224,44 @@ void call_leave_frames(struct warp *w, uint32_t lanes)
     for (struct frame *f = w->frame; f && f->caller;) {
         struct frame *caller = f->caller;
         f->lanes &= ~lanes;
-        if (f->lanes == 0) recycle_frame(w, f);
+        if (f->lanes == 0)
+            recycle_frame(w, f);
         f = caller;
     }
 }
 
-static void copy_areas(unsigned char *to, uint32_t to_stride, const unsigned char *from, uint32_t from_stride, uint32_t lanes)
+static void copy_areas(unsigned char *to, uint32_t to_stride, const unsigned char *from,
+                       uint32_t from_stride, uint32_t lanes)
 {
     uint32_t n = to_stride < from_stride ? to_stride : from_stride;
-    FOR_EACH_LANE(lane, lanes) { memcpy(to + (size_t)lane * to_stride, from + (size_t)lane * from_stride, n); }
+    FOR_EACH_LANE(lane, lanes)
+    {
+        memcpy(to + (size_t)lane * to_stride, from + (size_t)lane * from_stride, n);
+    }
 }
 
-static void enter_function(struct warp *w, const struct insn *in, uint32_t lanes, const struct program *callee)
+static void enter_function(struct warp *w, const struct insn *in, uint32_t lanes,
+                           const struct program *callee)
 {
     struct frame *caller = w->frame;
     const uint32_t *extras = caller->program->extras, *args = extras + extras[in->extra];
-    uint32_t base = caller->local_base + caller->program->local_bytes + FRAME_OVERHEAD, first = (uint32_t)__builtin_ctz(lanes);
+    uint32_t base = caller->local_base + caller->program->local_bytes + FRAME_OVERHEAD,
+             first = (uint32_t)__builtin_ctz(lanes);
     if (!callee || !callee->code) {
         exec_fault_text(w, in, FAULT_BAD_CALL, first, "the callee cannot be executed");
         return;
     }
-    if (caller->depth + 1 >= MAX_DEPTH || base + callee->local_bytes > w->grid->program->local_bytes + CALL_LOCAL_BYTES) {
+    if (caller->depth + 1 >= MAX_DEPTH ||
+        base + callee->local_bytes > w->grid->program->local_bytes + CALL_LOCAL_BYTES) {
         char detail[96];
-        snprintf(detail, sizeof detail, "%u calls deep, %u bytes of stack per thread", caller->depth + 1, base + callee->local_bytes);
+        snprintf(detail, sizeof detail, "%u calls deep, %u bytes of stack per thread",
+                 caller->depth + 1, base + callee->local_bytes);
         exec_fault_text(w, in, FAULT_STACK_OVERFLOW, first, detail);
         return;
     }
     if (args[0] != callee->param_count || extras[extras[in->extra + 1]] != callee->return_count) {
-        exec_fault_text(w, in, FAULT_BAD_CALL, first, "the call passes another number of parameters than the function has");
+        exec_fault_text(w, in, FAULT_BAD_CALL, first,
+                        "the call passes another number of parameters than the function has");
         return;
     }
     struct frame *f = take_frame(w, callee);
@@ -222,9 +278,11 @@ static void enter_function(struct warp *w, const struct insn *in, uint32_t lanes
     call_fill_frame(w, f);
     for (uint32_t i = 0; i < args[0]; i++) {
         const struct param_area *to = &callee->params[i];
-        copy_areas(f->regs + to->offset, to->stride, w->regs + args[1 + 3 * i], args[2 + 3 * i], lanes);
+        copy_areas(f->regs + to->offset, to->stride, w->regs + args[1 + 3 * i], args[2 + 3 * i],
+                   lanes);
     }
-    if (lanes != w->active) exec_split(w, w->active & ~lanes, w->pc + 1, GROUP_RUN);
+    if (lanes != w->active)
+        exec_split(w, w->active & ~lanes, w->pc + 1, GROUP_RUN);
     exec_enter(w, f);
     w->next_pc = 0;
     w->event |= EVENT_REGROUP;
@@ -233,7 +291,8 @@ static void op_call(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     enter_function(w, in, lanes, w->frame->program->callees[in->target]);
 }
-/* Lanes that call different functions go one group after the other: the others wait at this instruction. */
+/* Lanes that call different functions go one group after the other: the others wait at this
+ * instruction. */
 static void op_call_indirect(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     const lane_u64 *target = SLOT(lane_u64, w, in->a);
@@ -253,7 +312,8 @@ static void op_call_indirect(struct warp *w, const struct insn *in, uint32_t lan
         exec_fault_text(w, in, FAULT_BAD_CALL, first, err);
         return;
     }
-    if (same != lanes) exec_split(w, lanes & ~same, w->pc, GROUP_RUN);
+    if (same != lanes)
+        exec_split(w, lanes & ~same, w->pc, GROUP_RUN);
     enter_function(w, in, same, callee);
 }
 
@@ -271,16 +331,20 @@ static void op_ret(struct warp *w, const struct insn *in, uint32_t lanes)
         return;
     }
     const struct program *callee = f->program;
-    const uint32_t *extras = f->caller->program->extras, *results = extras + extras[f->call->extra + 1];
+    const uint32_t *extras = f->caller->program->extras,
+                   *results = extras + extras[f->call->extra + 1];
     for (uint32_t i = 0; i < results[0] && i < callee->return_count; i++) {
         const struct param_area *from = &callee->returns[i];
-        copy_areas(f->caller->regs + results[1 + 3 * i], results[2 + 3 * i], f->regs + from->offset, from->stride, lanes);
+        copy_areas(f->caller->regs + results[1 + 3 * i], results[2 + 3 * i], f->regs + from->offset,
+                   from->stride, lanes);
     }
-    if (lanes != w->active) exec_split(w, w->active & ~lanes, w->pc + 1, GROUP_RUN);
+    if (lanes != w->active)
+        exec_split(w, w->active & ~lanes, w->pc + 1, GROUP_RUN);
     exec_enter(w, f->caller);
     w->next_pc = f->return_pc;
     f->lanes &= ~lanes;
-    if (f->lanes == 0) recycle_frame(w, f);
+    if (f->lanes == 0)
+        recycle_frame(w, f);
     w->event |= EVENT_REGROUP;
 }
 
@@ -293,11 +357,14 @@ static uint64_t read_clock(struct warp *w)
 static void op_mov_clock(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     uint64_t now = read_clock(w);
-    if (in->op) now >>= 32;
+    if (in->op)
+        now >>= 32;
     FOR_EACH_LANE(lane, lanes)
     {
-        if (in->width == 8) SLOT(lane_u64, w, in->d)[lane] = now;
-        else SLOT(lane_u32, w, in->d)[lane] = (uint32_t)now;
+        if (in->width == 8)
+            SLOT(lane_u64, w, in->d)[lane] = now;
+        else
+            SLOT(lane_u32, w, in->d)[lane] = (uint32_t)now;
     }
 }
 static void op_nanosleep(struct warp *w, const struct insn *in, uint32_t lanes)
@@ -307,51 +374,67 @@ static void op_nanosleep(struct warp *w, const struct insn *in, uint32_t lanes)
 }
 static void op_trap(struct warp *w, const struct insn *in, uint32_t lanes)
 {
-    exec_fault_text(w, in, in->op ? FAULT_BREAKPOINT : FAULT_TRAP, (uint32_t)__builtin_ctz(lanes), "");
+    exec_fault_text(w, in, in->op ? FAULT_BREAKPOINT : FAULT_TRAP, (uint32_t)__builtin_ctz(lanes),
+                    "");
 }
-static void op_nop(struct warp *w, const struct insn *in, uint32_t lanes) { (void)w, (void)in, (void)lanes; }
+static void op_nop(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    (void)w, (void)in, (void)lanes;
+}
 
 /* ---- services ---- */
 static uint64_t argument(const struct warp *w, const struct insn *in, unsigned n, unsigned lane)
 {
     const uint32_t *extras = w->frame->program->extras, *args = extras + extras[in->extra];
     uint64_t v = 0;
-    if (n < args[0]) memcpy(&v, w->regs + args[1 + 3 * n] + (size_t)lane * args[2 + 3 * n], args[2 + 3 * n] < 8 ? args[2 + 3 * n] : 8);
+    if (n < args[0])
+        memcpy(&v, w->regs + args[1 + 3 * n] + (size_t)lane * args[2 + 3 * n],
+               args[2 + 3 * n] < 8 ? args[2 + 3 * n] : 8);
     return v;
 }
 static void set_result(struct warp *w, const struct insn *in, unsigned lane, uint64_t v)
 {
     const uint32_t *extras = w->frame->program->extras, *results = extras + extras[in->extra + 1];
-    if (results[0] == 0) return;
+    if (results[0] == 0)
+        return;
     uint32_t stride = results[2];
     memcpy(w->regs + results[1] + (size_t)lane * stride, &v, stride < 8 ? stride : 8);
 }
 /* Reads a string of the device; false after a fault. Longer ones are cut. */
-static bool read_string(struct warp *w, const struct insn *in, uint64_t address, unsigned lane, char *to, size_t size)
+static bool read_string(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
+                        char *to, size_t size)
 {
     size_t n = 0;
     while (n + 1 < size) {
-        if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, address + n, lane, &to[n], 1)) return false;
-        if (to[n] == '\0') return true;
+        if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, address + n, lane, &to[n], 1))
+            return false;
+        if (to[n] == '\0')
+            return true;
         n++;
     }
     to[n] = '\0';
     return true;
 }
 
-struct out { char *text; size_t used, size; };
+struct out {
+    char *text;
+    size_t used, size;
+};
 static void put(struct out *o, const char *text, int n)
 {
     size_t room = o->size - o->used, wanted = n > 0 ? (size_t)n : 0;
-    if (wanted > room) wanted = room;
+    if (wanted > room)
+        wanted = room;
     memcpy(o->text + o->used, text, wanted);
     o->used += wanted;
 }
 /* The format is put together from checked pieces of the kernel's own. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-/* One conversion: spec holds "%", flags, width and precision with the stars replaced; the length is decided by `wide`. */
-static void format_one(struct warp *w, const struct insn *in, unsigned lane, struct out *o, const char *spec, char conv, bool wide, uint64_t bits)
+/* One conversion: spec holds "%", flags, width and precision with the stars replaced; the length is
+ * decided by `wide`. */
+static void format_one(struct warp *w, const struct insn *in, unsigned lane, struct out *o,
+                       const char *spec, char conv, bool wide, uint64_t bits)
 {
     char format[48], text[512];
     int n = 0;
@@ -374,16 +457,18 @@ static void format_one(struct warp *w, const struct insn *in, unsigned lane, str
         n = snprintf(text, sizeof text, format, (unsigned long)bits);
     } else if (conv == 's') {
         char string[400] = "(null)";
-        if (bits && !read_string(w, in, bits, lane, string, sizeof string)) return;
+        if (bits && !read_string(w, in, bits, lane, string, sizeof string))
+            return;
         snprintf(format, sizeof format, "%ss", spec);
         n = snprintf(text, sizeof text, format, string);
     }
     put(o, text, n < (int)sizeof text ? n : (int)sizeof text - 1);
 }
 #pragma GCC diagnostic pop
-/* Formats like the device: integers of 4 or 8 bytes, doubles, pointers, each aligned to its size in the argument buffer. Returns the number of
- * conversions, -1 after a fault. */
-static int format_all(struct warp *w, const struct insn *in, unsigned lane, struct out *o, const char *format, uint64_t args)
+/* Formats like the device: integers of 4 or 8 bytes, doubles, pointers, each aligned to its size in
+ * the argument buffer. Returns the number of conversions, -1 after a fault. */
+static int format_all(struct warp *w, const struct insn *in, unsigned lane, struct out *o,
+                      const char *format, uint64_t args)
 {
     int count = 0;
     uint64_t at = 0;
@@ -402,10 +487,12 @@ static int format_all(struct warp *w, const struct insn *in, unsigned lane, stru
         for (p++; *p && strchr("-+ #0123456789.*hlzjtL", *p); p++) {
             if (*p == '*') {
                 int32_t value = 0;
-                if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, args + at, lane, &value, 4)) return -1;
+                if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, args + at, lane, &value, 4))
+                    return -1;
                 at += 4;
                 used += (size_t)snprintf(spec + used, sizeof spec - used, "%d", value);
-                if (used >= sizeof spec) used = sizeof spec - 1;
+                if (used >= sizeof spec)
+                    used = sizeof spec - 1;
             } else if (strchr("lzjt", *p)) {
                 longs++;
             } else if (*p != 'h' && *p != 'L' && used + 1 < sizeof spec) {
@@ -413,12 +500,14 @@ static int format_all(struct warp *w, const struct insn *in, unsigned lane, stru
                 spec[used] = '\0';
             }
         }
-        if (!*p) break;
+        if (!*p)
+            break;
         bool wide = longs > 0 || strchr("eEfFgGaAsp", *p) != NULL;
         unsigned size = wide ? 8 : 4;
         uint64_t bits = 0;
         at = (at + size - 1) / size * size;
-        if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, args + at, lane, &bits, size)) return -1;
+        if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, args + at, lane, &bits, size))
+            return -1;
         at += size;
         format_one(w, in, lane, o, spec, *p, wide, bits);
         count++;
@@ -428,7 +517,8 @@ static int format_all(struct warp *w, const struct insn *in, unsigned lane, stru
 static void op_call_vprintf(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     struct vgpu_device *device = w->grid->device;
-    if (!device->printf_buffer) device->printf_buffer = vg_alloc(&device->arena, VGPU_PRINTF_BYTES);
+    if (!device->printf_buffer)
+        device->printf_buffer = vg_alloc(&device->arena, VGPU_PRINTF_BYTES);
     FOR_EACH_LANE(lane, lanes)
     {
         char format[2048];
@@ -436,7 +526,8 @@ static void op_call_vprintf(struct warp *w, const struct insn *in, uint32_t lane
         uint64_t address = argument(w, in, 0, lane);
         if (address && device->printf_buffer) {
             struct out o = {(char *)device->printf_buffer, device->printf_used, VGPU_PRINTF_BYTES};
-            if (!read_string(w, in, address, lane, format, sizeof format)) return;
+            if (!read_string(w, in, address, lane, format, sizeof format))
+                return;
             count = format_all(w, in, lane, &o, format, argument(w, in, 1, lane));
             device->printf_used = o.used;
         }
@@ -446,7 +537,8 @@ static void op_call_vprintf(struct warp *w, const struct insn *in, uint32_t lane
 }
 void call_flush_printf(struct vgpu_device *device)
 {
-    if (device->printf_used == 0) return;
+    if (device->printf_used == 0)
+        return;
     fwrite(device->printf_buffer, 1, device->printf_used, stdout);
     fflush(stdout);
     device->printf_used = 0;
@@ -459,8 +551,10 @@ static void op_call_malloc(struct warp *w, const struct insn *in, uint32_t lanes
     {
         uint64_t size = argument(w, in, 0, lane), need = (size + 15) & ~15ull;
         struct alloc *a = NULL;
-        if (size > 0 && size < VGPU_HEAP_BYTES && need <= VGPU_HEAP_BYTES - device->heap_used) a = mem_alloc(&device->space, size, ALLOC_HEAP);
-        if (a) device->heap_used += need;
+        if (size > 0 && size < VGPU_HEAP_BYTES && need <= VGPU_HEAP_BYTES - device->heap_used)
+            a = mem_alloc(&device->space, size, ALLOC_HEAP);
+        if (a)
+            device->heap_used += need;
         set_result(w, in, lane, a ? a->addr : 0);
     }
     w->grid->memory_version++;
@@ -472,7 +566,8 @@ static void op_call_free(struct warp *w, const struct insn *in, uint32_t lanes)
     {
         uint64_t address = argument(w, in, 0, lane);
         bool inside = false;
-        if (address == 0) continue;
+        if (address == 0)
+            continue;
         struct alloc *a = mem_find(&device->space, address, &inside);
         if (!inside || !a || a->kind != ALLOC_HEAP || a->addr != address || !a->live) {
             bool twice = inside && a && a->kind == ALLOC_HEAP && !a->live && a->addr == address;
@@ -489,11 +584,15 @@ static void op_call_assertfail(struct warp *w, const struct insn *in, uint32_t l
 {
     uint32_t lane = (uint32_t)__builtin_ctz(lanes);
     char message[120], file[60], function[40], detail[256];
-    if (!read_string(w, in, argument(w, in, 0, lane), lane, message, sizeof message)) return;
-    if (!read_string(w, in, argument(w, in, 1, lane), lane, file, sizeof file)) return;
-    if (!read_string(w, in, argument(w, in, 3, lane), lane, function, sizeof function)) return;
+    if (!read_string(w, in, argument(w, in, 0, lane), lane, message, sizeof message))
+        return;
+    if (!read_string(w, in, argument(w, in, 1, lane), lane, file, sizeof file))
+        return;
+    if (!read_string(w, in, argument(w, in, 3, lane), lane, function, sizeof function))
+        return;
     const char *base = strrchr(file, '/');
-    snprintf(detail, sizeof detail, "%s:%u: %s: `%s` does not hold", base ? base + 1 : file, (unsigned)argument(w, in, 2, lane), function, message);
+    snprintf(detail, sizeof detail, "%s:%u: %s: `%s` does not hold", base ? base + 1 : file,
+             (unsigned)argument(w, in, 2, lane), function, message);
     exec_fault_text(w, in, FAULT_ASSERT, lane, detail);
 }
 

@@ -1,30 +1,37 @@
 /*
- * exec_sync.c - operations that need other lanes or warps: shfl, vote, match, redux, elect, bar.warp.sync, block barriers, fences.
- * Deadlock is only noticed by sched.c, which asks here what to report. Invariant: a lane that arrives early is parked at its instruction; lanes
- * of one operation may stand at different instructions and frames, so operands are gathered first and results written last.
+ * exec_sync.c - operations that need other lanes or warps: shfl, vote, match, redux, elect,
+ * bar.warp.sync, block barriers, fences. Deadlock is only noticed by sched.c, which asks here what
+ * to report. Invariant: a lane that arrives early is parked at its instruction; lanes of one
+ * operation may stand at different instructions and frames, so operands are gathered first and
+ * results written last.
  */
 #include "exec.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What a lane sees of a lane that is not part of the operation: undefined on hardware, a NaN here. */
+/* What a lane sees of a lane that is not part of the operation: undefined on hardware, a NaN here.
+ */
 #define POISON 0x7fe5a5a5u
 
 enum sync_kind { SYNC_SHFL, SYNC_VOTE, SYNC_MATCH, SYNC_REDUX, SYNC_ELECT, SYNC_WARP };
-static const char *const sync_names[] = {"shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync", "bar.warp.sync"};
+static const char *const sync_names[] = {"shfl.sync",  "vote.sync",  "match.sync",
+                                         "redux.sync", "elect.sync", "bar.warp.sync"};
 
 /* Operands and results of one operation, by lane. */
 struct collect {
-    uint32_t members;             /* lanes that take part */
+    uint32_t members; /* lanes that take part */
     uint64_t a[WARP_LANES];
     uint32_t b[WARP_LANES], c[WARP_LANES];
-    uint32_t bits;                /* predicate operands, as a mask */
+    uint32_t bits; /* predicate operands, as a mask */
     uint32_t result[WARP_LANES];
-    uint32_t pred;                /* predicate results */
+    uint32_t pred; /* predicate results */
 };
 
-static uint64_t sync_key(enum sync_kind kind, unsigned op, uint32_t mask) { return 1ull << 63 | (uint64_t)kind << 40 | (uint64_t)op << 32 | mask; }
+static uint64_t sync_key(enum sync_kind kind, unsigned op, uint32_t mask)
+{
+    return 1ull << 63 | (uint64_t)kind << 40 | (uint64_t)op << 32 | mask;
+}
 
 /* ---- shfl ---- */
 static void shfl_gather(struct warp *w, const struct insn *in, uint32_t lanes, struct collect *c)
@@ -39,7 +46,8 @@ static void shfl_gather(struct warp *w, const struct insn *in, uint32_t lanes, s
     }
 }
 /* Source lane by the PTX manual's pseudo code; *valid is the predicate. */
-static inline uint32_t shfl_source(unsigned mode, uint32_t lane, uint32_t b, uint32_t c, bool *valid)
+static inline uint32_t shfl_source(unsigned mode, uint32_t lane, uint32_t b, uint32_t c,
+                                   bool *valid)
 {
     uint32_t offset = b & 31, clamp = c & 31, segment = c >> 8 & 31;
     uint32_t low = lane & segment, high = low | (clamp & ~segment), from = lane;
@@ -73,11 +81,13 @@ static void shfl_finish(const struct insn *in, struct collect *c)
         c->pred |= valid ? 1u << lane : 0;
     }
 }
-static void value_scatter(struct warp *w, const struct insn *in, uint32_t lanes, const struct collect *c)
+static void value_scatter(struct warp *w, const struct insn *in, uint32_t lanes,
+                          const struct collect *c)
 {
     lane_u32 *d = SLOT(lane_u32, w, in->d);
     FOR_EACH_LANE(lane, lanes) { d[lane] = c->result[lane]; }
-    if (in->e != ~0u) w->preds[in->e] = (w->preds[in->e] & ~lanes) | (c->pred & lanes);
+    if (in->e != ~0u)
+        w->preds[in->e] = (w->preds[in->e] & ~lanes) | (c->pred & lanes);
 }
 
 /* ---- vote ---- */
@@ -91,7 +101,8 @@ static void vote_finish(const struct insn *in, struct collect *c)
     bool yes = in->op == VOTE_ALL ? all : in->op == VOTE_ANY ? any : all || !any;
     c->pred = yes ? c->members : 0;
 }
-static void vote_scatter(struct warp *w, const struct insn *in, uint32_t lanes, const struct collect *c)
+static void vote_scatter(struct warp *w, const struct insn *in, uint32_t lanes,
+                         const struct collect *c)
 {
     if (in->op == VOTE_BALLOT) {
         lane_u32 *d = SLOT(lane_u32, w, in->d);
@@ -104,7 +115,11 @@ static void vote_scatter(struct warp *w, const struct insn *in, uint32_t lanes, 
 /* ---- match ---- */
 static void match_gather(struct warp *w, const struct insn *in, uint32_t lanes, struct collect *c)
 {
-    FOR_EACH_LANE(lane, lanes) { c->a[lane] = in->width == 8 ? SLOT(lane_u64, w, in->a)[lane] : SLOT(lane_u32, w, in->a)[lane]; }
+    FOR_EACH_LANE(lane, lanes)
+    {
+        c->a[lane] =
+            in->width == 8 ? SLOT(lane_u64, w, in->a)[lane] : SLOT(lane_u32, w, in->a)[lane];
+    }
 }
 static void match_finish(const struct insn *in, struct collect *c)
 {
@@ -126,26 +141,38 @@ static void redux_gather(struct warp *w, const struct insn *in, uint32_t lanes, 
 static uint32_t redux_step(unsigned op, bool is_signed, uint32_t x, uint32_t y)
 {
     bool less = is_signed ? (int32_t)x < (int32_t)y : x < y;
-    if (op == ATOM_ADD) return x + y;
-    if (op == ATOM_MIN) return less ? x : y;
-    if (op == ATOM_MAX) return less ? y : x;
-    if (op == ATOM_AND) return x & y;
-    if (op == ATOM_OR) return x | y;
+    if (op == ATOM_ADD)
+        return x + y;
+    if (op == ATOM_MIN)
+        return less ? x : y;
+    if (op == ATOM_MAX)
+        return less ? y : x;
+    if (op == ATOM_AND)
+        return x & y;
+    if (op == ATOM_OR)
+        return x | y;
     return x ^ y;
 }
 static void redux_finish(const struct insn *in, struct collect *c)
 {
     uint32_t first = (uint32_t)__builtin_ctz(c->members), r = (uint32_t)c->a[first];
-    FOR_EACH_LANE(lane, c->members & ~(1u << first)) { r = redux_step(in->op, in->rnd, r, (uint32_t)c->a[lane]); }
+    FOR_EACH_LANE(lane, c->members & ~(1u << first))
+    {
+        r = redux_step(in->op, in->rnd, r, (uint32_t)c->a[lane]);
+    }
     FOR_EACH_LANE(lane, c->members) { c->result[lane] = r; }
 }
-static void redux_scatter(struct warp *w, const struct insn *in, uint32_t lanes, const struct collect *c)
+static void redux_scatter(struct warp *w, const struct insn *in, uint32_t lanes,
+                          const struct collect *c)
 {
     FOR_EACH_LANE(lane, lanes) { SLOT(lane_u32, w, in->d)[lane] = c->result[lane]; }
 }
 
 /* ---- elect, warp sync ---- */
-static void nothing_gather(struct warp *w, const struct insn *in, uint32_t lanes, struct collect *c) { (void)w, (void)in, (void)lanes, (void)c; }
+static void nothing_gather(struct warp *w, const struct insn *in, uint32_t lanes, struct collect *c)
+{
+    (void)w, (void)in, (void)lanes, (void)c;
+}
 static void elect_finish(const struct insn *in, struct collect *c)
 {
     (void)in;
@@ -154,7 +181,11 @@ static void elect_finish(const struct insn *in, struct collect *c)
     c->pred = 1u << leader;
 }
 static void nothing_finish(const struct insn *in, struct collect *c) { (void)in, (void)c; }
-static void nothing_scatter(struct warp *w, const struct insn *in, uint32_t lanes, const struct collect *c) { (void)w, (void)in, (void)lanes, (void)c; }
+static void nothing_scatter(struct warp *w, const struct insn *in, uint32_t lanes,
+                            const struct collect *c)
+{
+    (void)w, (void)in, (void)lanes, (void)c;
+}
 
 static const struct sync_steps {
     void (*gather)(struct warp *w, const struct insn *in, uint32_t lanes, struct collect *c);
@@ -176,13 +207,16 @@ static uint32_t parked_lanes(const struct warp *w, uint64_t key)
 {
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < w->group_count; i++) {
-        if (w->groups[i].state == GROUP_PARKED && w->groups[i].key == key) lanes |= w->groups[i].mask;
+        if (w->groups[i].state == GROUP_PARKED && w->groups[i].key == key)
+            lanes |= w->groups[i].mask;
     }
     return lanes;
 }
 
-/* Completes an operation of `lanes` of the running group (at `in`, may be none) together with the groups parked under key. */
-static void complete(struct warp *w, enum sync_kind kind, uint64_t key, const struct insn *in, uint32_t lanes)
+/* Completes an operation of `lanes` of the running group (at `in`, may be none) together with the
+ * groups parked under key. */
+static void complete(struct warp *w, enum sync_kind kind, uint64_t key, const struct insn *in,
+                     uint32_t lanes)
 {
     struct frame *frame = w->frame;
     const struct sync_steps *s = &steps[kind];
@@ -190,10 +224,12 @@ static void complete(struct warp *w, enum sync_kind kind, uint64_t key, const st
     struct collect c;
     memset(&c, 0, sizeof c);
     c.members = lanes | parked_lanes(w, key);
-    if (in) s->gather(w, in, lanes, &c);
+    if (in)
+        s->gather(w, in, lanes, &c);
     for (uint32_t i = 0; i < w->group_count; i++) {
         const struct group *g = &w->groups[i];
-        if (g->state != GROUP_PARKED || g->key != key) continue;
+        if (g->state != GROUP_PARKED || g->key != key)
+            continue;
         exec_enter(w, g->frame);
         any = insn_of(g);
         s->gather(w, any, g->mask, &c);
@@ -201,7 +237,8 @@ static void complete(struct warp *w, enum sync_kind kind, uint64_t key, const st
     s->finish(any, &c);
     for (uint32_t i = 0; i < w->group_count; i++) {
         struct group *g = &w->groups[i];
-        if (g->state != GROUP_PARKED || g->key != key) continue;
+        if (g->state != GROUP_PARKED || g->key != key)
+            continue;
         exec_enter(w, g->frame);
         s->scatter(w, insn_of(g), g->mask, &c);
         g->state = GROUP_RUN;
@@ -209,10 +246,13 @@ static void complete(struct warp *w, enum sync_kind kind, uint64_t key, const st
         g->pc++;
         w->event |= EVENT_REGROUP;
     }
-    if (frame) exec_enter(w, frame);
-    if (in) s->scatter(w, in, lanes, &c);
+    if (frame)
+        exec_enter(w, frame);
+    if (in)
+        s->scatter(w, in, lanes, &c);
     w->grid->memory_version++;
-    if (kind == SYNC_WARP && w->block->shadow) shadow_warp_sync(w, c.members);
+    if (kind == SYNC_WARP && w->block->shadow)
+        shadow_warp_sync(w, c.members);
 }
 
 static enum sync_kind kind_of_key(uint64_t key) { return (enum sync_kind)(key >> 40 & 7); }
@@ -221,9 +261,11 @@ void sync_check_warp(struct warp *w)
 {
     for (uint32_t i = 0; i < w->group_count; i++) {
         const struct group *g = &w->groups[i];
-        if (g->state != GROUP_PARKED) continue;
+        if (g->state != GROUP_PARKED)
+            continue;
         uint64_t key = g->key;
-        if (((uint32_t)key & w->live) == (parked_lanes(w, key) & w->live)) complete(w, kind_of_key(key), key, NULL, 0);
+        if (((uint32_t)key & w->live) == (parked_lanes(w, key) & w->live))
+            complete(w, kind_of_key(key), key, NULL, 0);
     }
 }
 
@@ -246,13 +288,18 @@ static void arrive(struct warp *w, const struct insn *in, uint32_t lanes, enum s
         uint32_t strangers = sub & ~mask;
         if (strangers) {
             char detail[96];
-            snprintf(detail, sizeof detail, "%s with mask %08x executed by lanes %08x", sync_names[kind], mask, sub);
-            if (w->grid->device->options.check_sync) exec_fault_text(w, in, FAULT_SYNC_LANE_NOT_IN_MASK, (uint32_t)__builtin_ctz(strangers), detail);
+            snprintf(detail, sizeof detail, "%s with mask %08x executed by lanes %08x",
+                     sync_names[kind], mask, sub);
+            if (w->grid->device->options.check_sync)
+                exec_fault_text(w, in, FAULT_SYNC_LANE_NOT_IN_MASK,
+                                (uint32_t)__builtin_ctz(strangers), detail);
             mask |= strangers; /* go on as if it were named */
         }
         uint64_t key = sync_key(kind, in->op, mask);
-        if ((mask & w->live) == ((sub | parked_lanes(w, key)) & w->live)) complete(w, kind, key, in, sub);
-        else exec_park(w, sub, GROUP_PARKED, key);
+        if ((mask & w->live) == ((sub | parked_lanes(w, key)) & w->live))
+            complete(w, kind, key, in, sub);
+        else
+            exec_park(w, sub, GROUP_PARKED, key);
     }
 }
 
@@ -273,16 +320,32 @@ static void op_shfl(struct warp *w, const struct insn *in, uint32_t lanes)
             pred |= valid ? 1u << lane : 0;
         }
         FOR_LANES d[lane] = values[from[lane]];
-        if (in->e != ~0u) w->preds[in->e] = pred;
+        if (in->e != ~0u)
+            w->preds[in->e] = pred;
         return;
     }
     arrive(w, in, lanes, SYNC_SHFL);
 }
-static void op_vote(struct warp *w, const struct insn *in, uint32_t lanes) { arrive(w, in, lanes, SYNC_VOTE); }
-static void op_match(struct warp *w, const struct insn *in, uint32_t lanes) { arrive(w, in, lanes, SYNC_MATCH); }
-static void op_redux(struct warp *w, const struct insn *in, uint32_t lanes) { arrive(w, in, lanes, SYNC_REDUX); }
-static void op_elect(struct warp *w, const struct insn *in, uint32_t lanes) { arrive(w, in, lanes, SYNC_ELECT); }
-static void op_warp_sync(struct warp *w, const struct insn *in, uint32_t lanes) { arrive(w, in, lanes, SYNC_WARP); }
+static void op_vote(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    arrive(w, in, lanes, SYNC_VOTE);
+}
+static void op_match(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    arrive(w, in, lanes, SYNC_MATCH);
+}
+static void op_redux(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    arrive(w, in, lanes, SYNC_REDUX);
+}
+static void op_elect(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    arrive(w, in, lanes, SYNC_ELECT);
+}
+static void op_warp_sync(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    arrive(w, in, lanes, SYNC_WARP);
+}
 static void op_activemask(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     FOR_EACH_LANE(lane, lanes) { SLOT(lane_u32, w, in->d)[lane] = w->active; }
@@ -291,11 +354,13 @@ static void op_activemask(struct warp *w, const struct insn *in, uint32_t lanes)
 /* ---- block barriers ---- */
 static bool takes_all(const struct barrier *bar) { return bar->expected == 0; }
 
-/* Marks groups of warps that have ended or are short of lanes: an explicit count is in whole warps, missing lanes count as arrived. */
+/* Marks groups of warps that have ended or are short of lanes: an explicit count is in whole warps,
+ * missing lanes count as arrived. */
 static uint32_t arrival_of(const struct warp *w, uint32_t lanes, uint32_t before, bool all)
 {
     uint32_t n = (uint32_t)__builtin_popcount(lanes);
-    if (!all && (lanes | before) == w->live) n += WARP_LANES - (uint32_t)__builtin_popcount(w->live);
+    if (!all && (lanes | before) == w->live)
+        n += WARP_LANES - (uint32_t)__builtin_popcount(w->live);
     return n;
 }
 
@@ -312,10 +377,13 @@ static void release_barrier(struct block *b, uint32_t id)
         struct frame *frame = w->frame;
         for (uint32_t k = 0; k < w->group_count; k++) {
             struct group *g = &w->groups[k];
-            if (g->state != GROUP_BARRIER || g->key != id) continue;
+            if (g->state != GROUP_BARRIER || g->key != id)
+                continue;
             const struct insn *in = insn_of(g);
-            if (pc == UINT32_MAX) pc = g->pc, program = g->frame->program;
-            else if (pc != g->pc || program != g->frame->program) mixed = true;
+            if (pc == UINT32_MAX)
+                pc = g->pc, program = g->frame->program;
+            else if (pc != g->pc || program != g->frame->program)
+                mixed = true;
             exec_enter(w, g->frame);
             if (in->op == BAR_POPC) {
                 FOR_EACH_LANE(lane, g->mask) { SLOT(lane_u32, w, in->d)[lane] = bar->count; }
@@ -330,19 +398,27 @@ static void release_barrier(struct block *b, uint32_t id)
             g->key = 0;
             g->pc++;
         }
-        if (frame) exec_enter(w, frame);
+        if (frame)
+            exec_enter(w, frame);
     }
     if (last && mixed && all && last->grid->device->options.check_sync) {
-        exec_finding(last, at, FAULT_BARRIER_DIVERGENT, (uint32_t)__builtin_ctz(masks[last->index]), "threads of the block passed it at different instructions");
+        exec_finding(last, at, FAULT_BARRIER_DIVERGENT, (uint32_t)__builtin_ctz(masks[last->index]),
+                     "threads of the block passed it at different instructions");
     }
-    if (last && all && b->live_threads < b->thread_count && last->grid->device->options.check_sync) {
+    if (last && all && b->live_threads < b->thread_count &&
+        last->grid->device->options.check_sync) {
         char detail[80];
-        snprintf(detail, sizeof detail, "%u of %u threads have exited", b->thread_count - b->live_threads, b->thread_count);
-        exec_finding(last, at, FAULT_BARRIER_EXITED, (uint32_t)__builtin_ctz(masks[last->index]), detail);
+        snprintf(detail, sizeof detail, "%u of %u threads have exited",
+                 b->thread_count - b->live_threads, b->thread_count);
+        exec_finding(last, at, FAULT_BARRIER_EXITED, (uint32_t)__builtin_ctz(masks[last->index]),
+                     detail);
     }
-    if (b->shadow) shadow_barrier(b, masks, all);
-    for (uint32_t i = 0; b->shadow && i < b->warp_count; i++) { /* those who wait know what was done before bar.arrive */
-        if (masks[i]) shadow_acquire(&b->warps[i], masks[i], SHADOW_BARRIER_KEY(id));
+    if (b->shadow)
+        shadow_barrier(b, masks, all);
+    for (uint32_t i = 0; b->shadow && i < b->warp_count;
+         i++) { /* those who wait know what was done before bar.arrive */
+        if (masks[i])
+            shadow_acquire(&b->warps[i], masks[i], SHADOW_BARRIER_KEY(id));
     }
     *bar = (struct barrier){.generation = bar->generation + 1};
     b->grid->counts.barrier_done++;
@@ -351,13 +427,15 @@ static void release_barrier(struct block *b, uint32_t id)
 
 static bool is_complete(const struct block *b, const struct barrier *bar)
 {
-    return bar->arrived > 0 && (takes_all(bar) ? bar->arrived >= b->live_threads : bar->arrived >= bar->expected);
+    return bar->arrived > 0 &&
+           (takes_all(bar) ? bar->arrived >= b->live_threads : bar->arrived >= bar->expected);
 }
 
 void sync_check_block(struct block *b)
 {
     for (uint32_t id = 0; id < MAX_BARRIERS; id++) {
-        if (is_complete(b, &b->barriers[id])) release_barrier(b, id);
+        if (is_complete(b, &b->barriers[id]))
+            release_barrier(b, id);
     }
 }
 
@@ -368,15 +446,18 @@ static void op_bar(struct warp *w, const struct insn *in, uint32_t lanes)
     uint32_t count = in->b == ~0u ? 0 : SLOT(lane_u32, w, in->b)[first];
     if (id >= MAX_BARRIERS || count % WARP_LANES != 0) {
         char detail[96];
-        snprintf(detail, sizeof detail, "barrier %u with count %u: ids are 0 to 15, counts multiples of 32", id, count);
+        snprintf(detail, sizeof detail,
+                 "barrier %u with count %u: ids are 0 to 15, counts multiples of 32", id, count);
         exec_fault_text(w, in, FAULT_BARRIER_COUNT, first, detail);
         return;
     }
     struct barrier *bar = &b->barriers[id];
     if (bar->arrived > 0 && bar->expected != count) {
         char detail[96];
-        snprintf(detail, sizeof detail, "barrier %u: count %u here, %u where others wait", id, count, bar->expected);
-        if (w->grid->device->options.check_sync) exec_fault_text(w, in, FAULT_BARRIER_COUNT, first, detail);
+        snprintf(detail, sizeof detail, "barrier %u: count %u here, %u where others wait", id,
+                 count, bar->expected);
+        if (w->grid->device->options.check_sync)
+            exec_fault_text(w, in, FAULT_BARRIER_COUNT, first, detail);
     }
     if (bar->arrived == 0) {
         bar->expected = count;
@@ -385,7 +466,8 @@ static void op_bar(struct warp *w, const struct insn *in, uint32_t lanes)
     }
     uint32_t before = 0;
     for (uint32_t k = 0; k < w->group_count; k++) {
-        if (w->groups[k].state == GROUP_BARRIER && w->groups[k].key == id) before |= w->groups[k].mask;
+        if (w->groups[k].state == GROUP_BARRIER && w->groups[k].key == id)
+            before |= w->groups[k].mask;
     }
     if (in->op >= BAR_AND) {
         uint32_t bits = (w->preds[in->c] ^ (in->imm ? FULL_MASK : 0)) & lanes;
@@ -396,15 +478,19 @@ static void op_bar(struct warp *w, const struct insn *in, uint32_t lanes)
     bar->arrived += arrival_of(w, lanes, before, count == 0);
     w->grid->counts.barrier_arrive++;
     w->grid->memory_version++;
-    if (in->op == BAR_ARRIVE && b->shadow) shadow_release(w, lanes, SHADOW_BARRIER_KEY(id));
-    if (in->op != BAR_ARRIVE) exec_park(w, lanes, GROUP_BARRIER, id);
-    if (is_complete(b, bar)) release_barrier(b, id);
+    if (in->op == BAR_ARRIVE && b->shadow)
+        shadow_release(w, lanes, SHADOW_BARRIER_KEY(id));
+    if (in->op != BAR_ARRIVE)
+        exec_park(w, lanes, GROUP_BARRIER, id);
+    if (is_complete(b, bar))
+        release_barrier(b, id);
 }
 
 static void op_fence(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     (void)in;
-    if (w->block->shadow) shadow_fence(w, lanes);
+    if (w->block->shadow)
+        shadow_fence(w, lanes);
 }
 
 /* ---- at a deadlock ---- */
@@ -415,18 +501,24 @@ unsigned sync_report_stuck(struct block *b)
         struct warp *w = &b->warps[i];
         for (uint32_t k = 0; k < w->group_count; k++) {
             const struct group *g = &w->groups[k];
-            if (g->state != GROUP_PARKED) continue;
-            uint32_t mask = (uint32_t)g->key, present = parked_lanes(w, g->key), missing = mask & w->live & ~present;
+            if (g->state != GROUP_PARKED)
+                continue;
+            uint32_t mask = (uint32_t)g->key, present = parked_lanes(w, g->key),
+                     missing = mask & w->live & ~present;
             bool clash = false;
             for (uint32_t j = 0; j < w->group_count; j++) {
                 const struct group *o = &w->groups[j];
-                clash = clash || (o->state == GROUP_PARKED && o->key != g->key && (o->mask & missing) != 0);
+                clash = clash ||
+                        (o->state == GROUP_PARKED && o->key != g->key && (o->mask & missing) != 0);
             }
             char detail[160];
-            snprintf(detail, sizeof detail, "%s with mask %08x: lanes %08x are there, %08x stand elsewhere", sync_names[kind_of_key(g->key)], mask,
-                     present, missing);
+            snprintf(detail, sizeof detail,
+                     "%s with mask %08x: lanes %08x are there, %08x stand elsewhere",
+                     sync_names[kind_of_key(g->key)], mask, present, missing);
             exec_enter(w, g->frame);
-            exec_fault_text(w, insn_of(g), clash ? FAULT_SYNC_MASK_MISMATCH : FAULT_SYNC_MISSING_LANE, (uint32_t)__builtin_ctz(g->mask), detail);
+            exec_fault_text(w, insn_of(g),
+                            clash ? FAULT_SYNC_MASK_MISMATCH : FAULT_SYNC_MISSING_LANE,
+                            (uint32_t)__builtin_ctz(g->mask), detail);
             findings++;
         }
     }
