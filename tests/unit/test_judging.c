@@ -100,6 +100,7 @@ static const struct expected table[] = {
     {"no_solve", VERDICT_RE, 0, "no symbol 'solve'"},
     {"print_accepted", VERDICT_WA, 'A', "output[0]"},
     {"replay", VERDICT_WA, 'B', "output[0]"},
+    {"replay_pointer", VERDICT_WA, 'C', "output[0]"},
     {"scribble_input", VERDICT_WA, 'A', "modified input 'input': 1 elements, first at 50"},
     {"stale_graph", VERDICT_RE, 0, "bytes in front of the start of 'output'"},
     {"truncated_record", VERDICT_RE, 'A', ""},
