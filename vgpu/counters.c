@@ -10,15 +10,20 @@ unsigned counters_sectors(const uint64_t addr[LANES], uint32_t lanes, unsigned w
 {
     uint64_t seen[2 * LANES]; /* a lane's access of up to 16 bytes touches at most two sectors */
     unsigned count = 0;
-    uint64_t last = UINT64_MAX;
+    uint64_t last = UINT64_MAX, highest = 0;
 
     for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t first = addr[lane] / SECTOR, end = (addr[lane] + width - 1) / SECTOR;
         for (uint64_t sector = first; sector <= end; sector++) {
-            if (sector == last) /* neighbours mostly share the sector just seen */
+            if (sector == last) /* neighbours mostly share the sector just seen, */
                 continue;
             last = sector;
+            if (count == 0 || sector > highest) { /* or go upwards */
+                highest = sector;
+                seen[count++] = sector;
+                continue;
+            }
             unsigned i = 0;
             while (i < count && seen[i] != sector)
                 i++;

@@ -283,61 +283,142 @@ static inline void count_shared(struct warp *w, unsigned waves, unsigned phases,
 }
 
 /* ---- global ---- */
+/* Lanes in one allocation, each aligned: none of them leaves its sector. */
+static void touch_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32_t lanes, unsigned bytes)
+{
+    if (!a->touched) mem_touch(a, addr[__builtin_ctz(lanes)], bytes);
+    if (!a->touched) return;
+    const uint64_t base = a->addr / 32;
+    FOR_EACH_LANE(lane, lanes)
+    {
+        const uint64_t sector = addr[lane] / 32 - base;
+        a->touched[sector / 8] |= (unsigned char)(1u << sector % 8);
+    }
+}
+/* The same for their bytes as initialised; device allocations start at multiples of 256. */
+static void init_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32_t lanes, unsigned bytes)
+{
+    if (!a->init) return;
+    if (bytes > 8) {
+        FOR_EACH_LANE(lane, lanes) { memset(a->init + (addr[lane] - a->addr) / 8, 0xff, bytes / 8); }
+        return;
+    }
+    const unsigned mask = (1u << bytes) - 1;
+    FOR_EACH_LANE(lane, lanes)
+    {
+        const uint64_t offset = addr[lane] - a->addr;
+        a->init[offset / 8] |= (unsigned char)(mask << offset % 8);
+    }
+}
+
+static void load_lanes(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], const unsigned char *base)
+{
+    if (in->width == 4 && in->vec == 1 && in->d != ~0u) {
+        lane_u32 *pd = SLOT(lane_u32, w, in->d);
+        FOR_EACH_LANE(lane, lanes) { memcpy(&pd[lane], base + addr[lane], 4); }
+        return;
+    }
+    FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, base + addr[lane]); }
+}
+
+/* Returns whether memory changed. */
+static bool store_lanes(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], unsigned char *base)
+{
+    const unsigned bytes = bytes_of(in);
+    uint32_t differ = 0;
+    bool changed = false;
+
+    if (in->width == 4 && in->vec == 1 && w->grid->seed == 0) {
+        const lane_u32 *pb = SLOT(lane_u32, w, in->b);
+        FOR_EACH_LANE(lane, lanes)
+        {
+            uint32_t old;
+            memcpy(&old, base + addr[lane], 4);
+            differ |= old ^ pb[lane];
+            memcpy(base + addr[lane], &pb[lane], 4);
+        }
+        return differ != 0;
+    }
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        const uint32_t lane = lane_turn(w, i);
+        unsigned char value[MAX_ACCESS];
+        if (!(lanes >> lane & 1)) continue;
+        value_lane(w, in, lane, value);
+        changed |= store_bytes(base + addr[lane], value, bytes);
+    }
+    return changed;
+}
+
+/* All lanes in the allocation of the hint, aligned, and allowed there? */
+static inline bool lanes_in_hint(const struct mem_hint *h, const uint64_t addr[WARP_LANES], uint32_t lanes, unsigned bytes)
+{
+    const uint64_t base = h->addr, limit = h->size - bytes;
+    uint64_t wrong = 0;
+
+    if (!h->alloc || !h->alloc->live || h->size < bytes) return false;
+    LANE_LOOP FOR_LANES
+    {
+        const uint64_t off = (lanes >> lane & 1) != 0 ? addr[lane] - base : 0;
+        const uint64_t low = (lanes >> lane & 1) != 0 ? addr[lane] & (bytes - 1) : 0;
+        wrong |= (uint64_t)(off > limit) | low;
+    }
+    return wrong == 0;
+}
+
+/* Lane by lane, all in the allocation of the hint. */
+static void one_allocation(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], const struct mem_hint *h,
+                           bool store)
+{
+    const unsigned bytes = bytes_of(in);
+    struct alloc *a = h->alloc;
+    unsigned char *base = h->host - h->addr; /* never used without an address added */
+
+    if (counting(w)) {
+        count_global(w, counters_sectors(addr, lanes, bytes), (uint64_t)bytes * (unsigned)__builtin_popcount(lanes), store);
+        touch_lanes(a, addr, lanes, bytes);
+    }
+    if (!store) {
+        if (a->init) lane_uninit(w, in, addr, lanes, bytes);
+        load_lanes(w, in, lanes, addr, base);
+        return;
+    }
+    init_lanes(a, addr, lanes, bytes);
+    w->grid->memory_version += store_lanes(w, in, lanes, addr, base);
+}
+
 static __attribute__((noinline)) void global_lanes(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], bool store)
 {
     const unsigned bytes = bytes_of(in);
     unsigned char *host[WARP_LANES];
     struct mem_hint *h = hint_of(w);
-    uint64_t wrong = 0;
-    const uint64_t base = h->addr, limit = h->size >= bytes ? h->size - bytes : 0;
-    struct alloc *a = h->alloc && h->alloc->live && h->size >= bytes ? h->alloc : NULL;
 
-    if (a) {
-        LANE_LOOP FOR_LANES
-        {
-            const uint64_t off = (lanes >> lane & 1) != 0 ? addr[lane] - base : 0;
-            const uint64_t low = (lanes >> lane & 1) != 0 ? addr[lane] & (bytes - 1) : 0;
-            wrong |= (uint64_t)(off > limit) | low;
-        }
-    }
-    if (a && !wrong && !(store && a->kind == ALLOC_CONST_VAR)) {
-        FOR_EACH_LANE(lane, lanes) { host[lane] = h->host + (addr[lane] - base); }
-    } else {
-        const uint32_t first = (uint32_t)__builtin_ctz(lanes);
+    if (!lanes_in_hint(h, addr, lanes, bytes)) {
         if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host)) return;
-        mem_host_hint(&w->grid->device->space, addr[first], bytes, h);
-        a = h->alloc && addr[first] - h->addr < h->size ? h->alloc : NULL;
-        FOR_EACH_LANE(lane, lanes)
-        {
-            if (a && (addr[lane] - h->addr >= h->size)) a = NULL; /* several allocations */
-        }
+        mem_host_hint(&w->grid->device->space, addr[__builtin_ctz(lanes)], bytes, h);
     }
-    if (counting(w)) {
-        count_global(w, counters_sectors(addr, lanes, bytes), (uint64_t)bytes * (unsigned)__builtin_popcount(lanes), store);
-        FOR_EACH_LANE(lane, lanes)
-        {
-            bool inside;
-            struct alloc *of = a ? a : mem_find(&w->grid->device->space, addr[lane], &inside);
-            touch_run(of, addr[lane], bytes);
-        }
-    }
-    if (!store) {
-        if (w->grid->device->options.check_init && !(a && !a->init)) lane_uninit(w, in, addr, lanes, bytes);
-        FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, host[lane]); }
+    if ((!store || h->alloc->kind != ALLOC_CONST_VAR) && lanes_in_hint(h, addr, lanes, bytes)) {
+        one_allocation(w, in, lanes, addr, h, store);
         return;
     }
-    bool changed = false;
+    /* Several allocations, or a store to constants: rare; one lane after the other. */
+    if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host)) return;
+    if (counting(w)) count_global(w, counters_sectors(addr, lanes, bytes), (uint64_t)bytes * (unsigned)__builtin_popcount(lanes), store);
+    if (!store && w->grid->device->options.check_init) lane_uninit(w, in, addr, lanes, bytes);
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         const uint32_t lane = lane_turn(w, i);
+        bool inside;
         if (!(lanes >> lane & 1)) continue;
+        struct alloc *a = mem_find(&w->grid->device->space, addr[lane], &inside);
+        if (counting(w)) mem_touch(a, addr[lane], bytes);
+        if (!store) {
+            load_lane(w, in, lane, host[lane]);
+            continue;
+        }
         unsigned char value[MAX_ACCESS];
         value_lane(w, in, lane, value);
-        changed |= store_bytes(host[lane], value, bytes);
-        bool inside;
-        struct alloc *of = a ? a : mem_find(&w->grid->device->space, addr[lane], &inside);
-        mem_mark_init(of, addr[lane] - of->addr, bytes);
+        w->grid->memory_version += store_bytes(host[lane], value, bytes);
+        mem_mark_init(a, addr[lane] - a->addr, bytes);
     }
-    w->grid->memory_version += changed;
 }
 
 static inline void load_global(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES])
