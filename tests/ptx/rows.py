@@ -273,6 +273,8 @@ for t in BITS:
     kind, results = atomic("cas", t, "{b}, {c}")
     results[0] = (kind, f"@{{e}} mov.{t} {{b}}, {{a}}; " + results[0][1])  # every second compare succeeds
     test("atomic", f"cas_{t}", [t, t, t, "pred"], *results)
+test("atomic", "generic", ["b32", "b32"], ("b32", "atom.add.noftz.bf16x2 {d}, [%q30], {b};"), ("b32", "atom.add.noftz.f16x2 {d}, [%q30], {b};"),
+     ("u32", "atom.max.u32 {d}, [%q30], {b};"), ("b32", "atom.acq_rel.gpu.xor.b32 {d}, [%q30], {b};"), ("u32", "red.relaxed.cta.add.u32 [%q30], {b}; ld.u32 {d}, [%q30];"))
 test("atomic", "vector_f32", ["f64", "f64"], ("f64", "{{ .reg .f32 x, y, u, v; mov.b64 {{x, y}}, {b}; atom.global.add.v2.f32 {{u, v}}, [%q30], {{x, y}}; mov.b64 {d}, {{u, v}}; }}"),
      ("f64", "ld.global.f64 {d}, [%q30];"), ("f64", "{{ .reg .f32 x, y; mov.b64 {{x, y}}, {b}; red.global.add.v2.f32 [%q30], {{x, y}}; }} ld.global.f64 {d}, [%q30];"))
 for t in HALVES:
