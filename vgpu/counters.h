@@ -1,5 +1,6 @@
 /*
- * counters.h - exact integer counts of a launch: counters.def is the one table (virtual-gpu.md section 11).
+ * counters.h - exact integer counts of a launch: counters.def is the one table (virtual-gpu.md
+ * section 11).
  */
 #ifndef VGPU_COUNTERS_H
 #define VGPU_COUNTERS_H
@@ -9,7 +10,9 @@ struct counts {
 #include "counters.def"
 #undef X
 };
-struct insn_counts { uint64_t executed, lanes, sectors, requests, waves; };
+struct insn_counts {
+    uint64_t executed, lanes, sectors, requests, waves;
+};
 /* Number of distinct 32-byte sectors touched by the lanes' [addr, addr+width). */
 unsigned counters_sectors(const uint64_t addr[32], uint32_t lanes, unsigned width);
 /* Bank waves of a shared access as defined in the table; *phases = non-empty phases. */

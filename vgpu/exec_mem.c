@@ -1,7 +1,8 @@
 /*
- * exec_mem.c - loads and stores of whole warps: addresses, bounds once per warp where the lanes form a run, bytes to and from slots,
- * initialised bits, race records, counts. What turns out irregular goes lane by lane; messages are made in lane_mem.c.
- * Compiled once per instruction set. Invariant: no byte is touched before every lane of the instruction has passed its checks.
+ * exec_mem.c - loads and stores of whole warps: addresses, bounds once per warp where the lanes
+ * form a run, bytes to and from slots, initialised bits, race records, counts. What turns out
+ * irregular goes lane by lane; messages are made in lane_mem.c. Compiled once per instruction set.
+ * Invariant: no byte is touched before every lane of the instruction has passed its checks.
  */
 #include "exec.h"
 #include "lane_mem.h"
@@ -18,15 +19,20 @@ enum { MAX_ACCESS = 32 /* bytes of one lane: .v8.b32, .v4.b64 */ };
 
 static inline unsigned bytes_of(const struct insn *in) { return (unsigned)in->width * in->vec; }
 static inline bool counting(const struct warp *w) { return w->grid->device->options.counters; }
-static inline struct mem_hint *hint_of(struct warp *w) { return &w->grid->hints[w->pc % MEM_HINTS]; }
+static inline struct mem_hint *hint_of(struct warp *w)
+{
+    return &w->grid->hints[w->pc % MEM_HINTS];
+}
 
-static inline const uint32_t *value_slots(const struct warp *w, const struct insn *in, const uint32_t *single)
+static inline const uint32_t *value_slots(const struct warp *w, const struct insn *in,
+                                          const uint32_t *single)
 {
     return in->vec == 1 ? single : w->frame->program->extras + in->extra;
 }
 
 /* The address of every lane, also of those that are off (garbage there, never used). */
-static inline void addresses(struct warp *w, const struct insn *in, uint64_t minus, uint64_t addr[WARP_LANES])
+static inline void addresses(struct warp *w, const struct insn *in, uint64_t minus,
+                             uint64_t addr[WARP_LANES])
 {
     const uint64_t plus = (uint64_t)in->imm - minus;
 
@@ -51,30 +57,40 @@ static inline bool is_run(const uint64_t addr[WARP_LANES], unsigned bytes)
 
 /* ---- bytes and slots ---- */
 /* One element per lane from `from` + lane * step + at. */
-#define GATHER(T, S)                                                                                             \
-    do {                                                                                                         \
-        S *pd = SLOT(S, w, slot);                                                                                \
-        LANE_LOOP FOR_LANES                                                                                      \
-        {                                                                                                        \
-            T x;                                                                                                 \
-            memcpy(&x, from + lane * step, sizeof x);                                                            \
-            pd[lane] = (S)x;                                                                                     \
-        }                                                                                                        \
+#define GATHER(T, S)                                                                               \
+    do {                                                                                           \
+        S *pd = SLOT(S, w, slot);                                                                  \
+        LANE_LOOP FOR_LANES                                                                        \
+        {                                                                                          \
+            T x;                                                                                   \
+            memcpy(&x, from + lane * step, sizeof x);                                              \
+            pd[lane] = (S)x;                                                                       \
+        }                                                                                          \
     } while (0)
-static inline __attribute__((always_inline)) void gather_step(struct warp *w, uint32_t slot, unsigned width, bool sign, const unsigned char *from,
+static inline __attribute__((always_inline)) void gather_step(struct warp *w, uint32_t slot,
+                                                              unsigned width, bool sign,
+                                                              const unsigned char *from,
                                                               unsigned step)
 {
     switch (width) {
     case 1:
-        if (sign) GATHER(int8_t, lane_s32);
-        else GATHER(uint8_t, lane_u32);
+        if (sign)
+            GATHER(int8_t, lane_s32);
+        else
+            GATHER(uint8_t, lane_u32);
         break;
     case 2:
-        if (sign) GATHER(int16_t, lane_s32);
-        else GATHER(uint16_t, lane_u32);
+        if (sign)
+            GATHER(int16_t, lane_s32);
+        else
+            GATHER(uint16_t, lane_u32);
         break;
-    case 4: GATHER(uint32_t, lane_u32); break;
-    default: GATHER(uint64_t, lane_u64); break;
+    case 4:
+        GATHER(uint32_t, lane_u32);
+        break;
+    default:
+        GATHER(uint64_t, lane_u64);
+        break;
     }
 }
 /* Full warp, lanes one after the other in memory. */
@@ -85,37 +101,54 @@ static inline void gather_run(struct warp *w, const struct insn *in, const unsig
     const bool sign = (in->flags & INSN_FLAG_SIGNED) != 0;
 
     if (in->vec == 1) {
-        if (slots[0] == ~0u) return;
-        if (width == 4) memcpy(SLOT(lane_u32, w, slots[0]), from, 4 * WARP_LANES);
-        else gather_step(w, slots[0], width, sign, from, width);
+        if (slots[0] == ~0u)
+            return;
+        if (width == 4)
+            memcpy(SLOT(lane_u32, w, slots[0]), from, 4 * WARP_LANES);
+        else
+            gather_step(w, slots[0], width, sign, from, width);
         return;
     }
     for (unsigned i = 0; i < in->vec; i++) {
-        if (slots[i] == ~0u) continue;
+        if (slots[i] == ~0u)
+            continue;
         const unsigned char *at = from + i * width;
-        if (width == 4 && in->vec == 4) gather_step(w, slots[i], 4, false, at, 16);
-        else if (width == 4 && in->vec == 2) gather_step(w, slots[i], 4, false, at, 8);
-        else if (width == 8 && in->vec == 2) gather_step(w, slots[i], 8, false, at, 16);
-        else gather_step(w, slots[i], width, sign, at, width * in->vec);
+        if (width == 4 && in->vec == 4)
+            gather_step(w, slots[i], 4, false, at, 16);
+        else if (width == 4 && in->vec == 2)
+            gather_step(w, slots[i], 4, false, at, 8);
+        else if (width == 8 && in->vec == 2)
+            gather_step(w, slots[i], 8, false, at, 16);
+        else
+            gather_step(w, slots[i], width, sign, at, width * in->vec);
     }
 }
 
-#define SCATTER(T, S)                                                                                            \
-    do {                                                                                                         \
-        const S *ps = SLOT(S, w, slot);                                                                          \
-        LANE_LOOP FOR_LANES                                                                                      \
-        {                                                                                                        \
-            const T x = (T)ps[lane];                                                                             \
-            memcpy(to + lane * step, &x, sizeof x);                                                              \
-        }                                                                                                        \
+#define SCATTER(T, S)                                                                              \
+    do {                                                                                           \
+        const S *ps = SLOT(S, w, slot);                                                            \
+        LANE_LOOP FOR_LANES                                                                        \
+        {                                                                                          \
+            const T x = (T)ps[lane];                                                               \
+            memcpy(to + lane * step, &x, sizeof x);                                                \
+        }                                                                                          \
     } while (0)
-static inline __attribute__((always_inline)) void scatter_step(struct warp *w, uint32_t slot, unsigned width, unsigned char *to, unsigned step)
+static inline __attribute__((always_inline)) void
+scatter_step(struct warp *w, uint32_t slot, unsigned width, unsigned char *to, unsigned step)
 {
     switch (width) {
-    case 1: SCATTER(uint8_t, lane_u32); break;
-    case 2: SCATTER(uint16_t, lane_u32); break;
-    case 4: SCATTER(uint32_t, lane_u32); break;
-    default: SCATTER(uint64_t, lane_u64); break;
+    case 1:
+        SCATTER(uint8_t, lane_u32);
+        break;
+    case 2:
+        SCATTER(uint16_t, lane_u32);
+        break;
+    case 4:
+        SCATTER(uint32_t, lane_u32);
+        break;
+    default:
+        SCATTER(uint64_t, lane_u64);
+        break;
     }
 }
 /* The values of all lanes as they will lie in memory when the lanes form a run. */
@@ -125,29 +158,39 @@ static inline void scatter_run(struct warp *w, const struct insn *in, unsigned c
     const unsigned width = in->width;
 
     if (in->vec == 1) {
-        if (width == 4) memcpy(to, SLOT(lane_u32, w, slots[0]), 4 * WARP_LANES);
-        else scatter_step(w, slots[0], width, to, width);
+        if (width == 4)
+            memcpy(to, SLOT(lane_u32, w, slots[0]), 4 * WARP_LANES);
+        else
+            scatter_step(w, slots[0], width, to, width);
         return;
     }
     for (unsigned i = 0; i < in->vec; i++) {
         unsigned char *at = to + i * width;
-        if (width == 4 && in->vec == 4) scatter_step(w, slots[i], 4, at, 16);
-        else if (width == 4 && in->vec == 2) scatter_step(w, slots[i], 4, at, 8);
-        else if (width == 8 && in->vec == 2) scatter_step(w, slots[i], 8, at, 16);
-        else scatter_step(w, slots[i], width, at, width * in->vec);
+        if (width == 4 && in->vec == 4)
+            scatter_step(w, slots[i], 4, at, 16);
+        else if (width == 4 && in->vec == 2)
+            scatter_step(w, slots[i], 4, at, 8);
+        else if (width == 8 && in->vec == 2)
+            scatter_step(w, slots[i], 8, at, 16);
+        else
+            scatter_step(w, slots[i], width, at, width * in->vec);
     }
 }
 
-static inline void load_lane(struct warp *w, const struct insn *in, uint32_t lane, const unsigned char *from)
+static inline void load_lane(struct warp *w, const struct insn *in, uint32_t lane,
+                             const unsigned char *from)
 {
     const uint32_t *slots = value_slots(w, in, &in->d);
     const bool sign = (in->flags & INSN_FLAG_SIGNED) != 0;
 
     for (unsigned i = 0; i < in->vec; i++, from += in->width) {
-        if (slots[i] == ~0u) continue;
+        if (slots[i] == ~0u)
+            continue;
         uint64_t x = 0;
         switch (in->width) {
-        case 1: x = sign ? (uint64_t)(int64_t)(int8_t)*from : *from; break;
+        case 1:
+            x = sign ? (uint64_t)(int64_t)(int8_t)*from : *from;
+            break;
         case 2: {
             uint16_t h;
             memcpy(&h, from, 2);
@@ -160,25 +203,32 @@ static inline void load_lane(struct warp *w, const struct insn *in, uint32_t lan
             x = v;
             break;
         }
-        default: memcpy(&x, from, 8); break;
+        default:
+            memcpy(&x, from, 8);
+            break;
         }
-        if (in->width == 8) SLOT(lane_u64, w, slots[i])[lane] = x;
-        else SLOT(lane_u32, w, slots[i])[lane] = (uint32_t)x;
+        if (in->width == 8)
+            SLOT(lane_u64, w, slots[i])[lane] = x;
+        else
+            SLOT(lane_u32, w, slots[i])[lane] = (uint32_t)x;
     }
 }
-static inline void value_lane(struct warp *w, const struct insn *in, uint32_t lane, unsigned char *to)
+static inline void value_lane(struct warp *w, const struct insn *in, uint32_t lane,
+                              unsigned char *to)
 {
     const uint32_t *slots = value_slots(w, in, &in->b);
 
     for (unsigned i = 0; i < in->vec; i++, to += in->width) {
-        const uint64_t x = in->width == 8 ? SLOT(lane_u64, w, slots[i])[lane] : SLOT(lane_u32, w, slots[i])[lane];
+        const uint64_t x =
+            in->width == 8 ? SLOT(lane_u64, w, slots[i])[lane] : SLOT(lane_u32, w, slots[i])[lane];
         memcpy(to, &x, in->width); /* little endian: the low bytes */
     }
 }
 /* Stores one lane's bytes; tells whether memory changed. */
 static inline bool store_bytes(unsigned char *to, const unsigned char *from, unsigned bytes)
 {
-    if (memcmp(to, from, bytes) == 0) return false;
+    if (memcmp(to, from, bytes) == 0)
+        return false;
     memcpy(to, from, bytes);
     return true;
 }
@@ -242,7 +292,8 @@ static inline void touch_run(struct alloc *a, uint64_t addr, unsigned n)
 /* ---- counters ---- */
 static inline struct insn_counts *each_of(struct warp *w)
 {
-    return w->grid->per_insn && w->frame->program == w->grid->program ? &w->grid->per_insn[w->pc] : NULL;
+    return w->grid->per_insn && w->frame->program == w->grid->program ? &w->grid->per_insn[w->pc]
+                                                                      : NULL;
 }
 static inline void count_global(struct warp *w, unsigned sectors, uint64_t bytes, bool store)
 {
@@ -284,10 +335,13 @@ static inline void count_shared(struct warp *w, unsigned waves, unsigned phases,
 
 /* ---- global ---- */
 /* Lanes in one allocation, each aligned: none of them leaves its sector. */
-static void touch_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32_t lanes, unsigned bytes)
+static void touch_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32_t lanes,
+                        unsigned bytes)
 {
-    if (!a->touched) mem_touch(a, addr[__builtin_ctz(lanes)], bytes);
-    if (!a->touched) return;
+    if (!a->touched)
+        mem_touch(a, addr[__builtin_ctz(lanes)], bytes);
+    if (!a->touched)
+        return;
     const uint64_t base = a->addr / 32;
     FOR_EACH_LANE(lane, lanes)
     {
@@ -296,11 +350,16 @@ static void touch_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32
     }
 }
 /* The same for their bytes as initialised; device allocations start at multiples of 256. */
-static void init_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32_t lanes, unsigned bytes)
+static void init_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32_t lanes,
+                       unsigned bytes)
 {
-    if (!a->init) return;
+    if (!a->init)
+        return;
     if (bytes > 8) {
-        FOR_EACH_LANE(lane, lanes) { memset(a->init + (addr[lane] - a->addr) / 8, 0xff, bytes / 8); }
+        FOR_EACH_LANE(lane, lanes)
+        {
+            memset(a->init + (addr[lane] - a->addr) / 8, 0xff, bytes / 8);
+        }
         return;
     }
     const unsigned mask = (1u << bytes) - 1;
@@ -311,7 +370,8 @@ static void init_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32_
     }
 }
 
-static void load_lanes(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], const unsigned char *base)
+static void load_lanes(struct warp *w, const struct insn *in, uint32_t lanes,
+                       const uint64_t addr[WARP_LANES], const unsigned char *base)
 {
     if (in->width == 4 && in->vec == 1 && in->d != ~0u) {
         lane_u32 *pd = SLOT(lane_u32, w, in->d);
@@ -322,7 +382,8 @@ static void load_lanes(struct warp *w, const struct insn *in, uint32_t lanes, co
 }
 
 /* Returns whether memory changed. */
-static bool store_lanes(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], unsigned char *base)
+static bool store_lanes(struct warp *w, const struct insn *in, uint32_t lanes,
+                        const uint64_t addr[WARP_LANES], unsigned char *base)
 {
     const unsigned bytes = bytes_of(in);
     uint32_t differ = 0;
@@ -342,7 +403,8 @@ static bool store_lanes(struct warp *w, const struct insn *in, uint32_t lanes, c
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         const uint32_t lane = lane_turn(w, i);
         unsigned char value[MAX_ACCESS];
-        if (!(lanes >> lane & 1)) continue;
+        if (!(lanes >> lane & 1))
+            continue;
         value_lane(w, in, lane, value);
         changed |= store_bytes(base + addr[lane], value, bytes);
     }
@@ -350,12 +412,14 @@ static bool store_lanes(struct warp *w, const struct insn *in, uint32_t lanes, c
 }
 
 /* All lanes in the allocation of the hint, aligned, and allowed there? */
-static inline bool lanes_in_hint(const struct mem_hint *h, const uint64_t addr[WARP_LANES], uint32_t lanes, unsigned bytes)
+static inline bool lanes_in_hint(const struct mem_hint *h, const uint64_t addr[WARP_LANES],
+                                 uint32_t lanes, unsigned bytes)
 {
     const uint64_t base = h->addr, limit = h->size - bytes;
     uint64_t wrong = 0;
 
-    if (!h->alloc || !h->alloc->live || h->size < bytes) return false;
+    if (!h->alloc || !h->alloc->live || h->size < bytes)
+        return false;
     LANE_LOOP FOR_LANES
     {
         const uint64_t off = (lanes >> lane & 1) != 0 ? addr[lane] - base : 0;
@@ -366,19 +430,21 @@ static inline bool lanes_in_hint(const struct mem_hint *h, const uint64_t addr[W
 }
 
 /* Lane by lane, all in the allocation of the hint. */
-static void one_allocation(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], const struct mem_hint *h,
-                           bool store)
+static void one_allocation(struct warp *w, const struct insn *in, uint32_t lanes,
+                           const uint64_t addr[WARP_LANES], const struct mem_hint *h, bool store)
 {
     const unsigned bytes = bytes_of(in);
     struct alloc *a = h->alloc;
     unsigned char *base = h->host - h->addr; /* never used without an address added */
 
     if (counting(w)) {
-        count_global(w, counters_sectors(addr, lanes, bytes), (uint64_t)bytes * (unsigned)__builtin_popcount(lanes), store);
+        count_global(w, counters_sectors(addr, lanes, bytes),
+                     (uint64_t)bytes * (unsigned)__builtin_popcount(lanes), store);
         touch_lanes(a, addr, lanes, bytes);
     }
     if (!store) {
-        if (a->init) lane_uninit(w, in, addr, lanes, bytes);
+        if (a->init)
+            lane_uninit(w, in, addr, lanes, bytes);
         load_lanes(w, in, lanes, addr, base);
         return;
     }
@@ -386,14 +452,17 @@ static void one_allocation(struct warp *w, const struct insn *in, uint32_t lanes
     w->grid->memory_version += store_lanes(w, in, lanes, addr, base);
 }
 
-static __attribute__((noinline)) void global_lanes(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES], bool store)
+static __attribute__((noinline)) void global_lanes(struct warp *w, const struct insn *in,
+                                                   uint32_t lanes, const uint64_t addr[WARP_LANES],
+                                                   bool store)
 {
     const unsigned bytes = bytes_of(in);
     unsigned char *host[WARP_LANES];
     struct mem_hint *h = hint_of(w);
 
     if (!lanes_in_hint(h, addr, lanes, bytes)) {
-        if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host)) return;
+        if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host))
+            return;
         mem_host_hint(&w->grid->device->space, addr[__builtin_ctz(lanes)], bytes, h);
     }
     if ((!store || h->alloc->kind != ALLOC_CONST_VAR) && lanes_in_hint(h, addr, lanes, bytes)) {
@@ -401,15 +470,21 @@ static __attribute__((noinline)) void global_lanes(struct warp *w, const struct 
         return;
     }
     /* Several allocations, or a store to constants: rare; one lane after the other. */
-    if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host)) return;
-    if (counting(w)) count_global(w, counters_sectors(addr, lanes, bytes), (uint64_t)bytes * (unsigned)__builtin_popcount(lanes), store);
-    if (!store && w->grid->device->options.check_init) lane_uninit(w, in, addr, lanes, bytes);
+    if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host))
+        return;
+    if (counting(w))
+        count_global(w, counters_sectors(addr, lanes, bytes),
+                     (uint64_t)bytes * (unsigned)__builtin_popcount(lanes), store);
+    if (!store && w->grid->device->options.check_init)
+        lane_uninit(w, in, addr, lanes, bytes);
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         const uint32_t lane = lane_turn(w, i);
         bool inside;
-        if (!(lanes >> lane & 1)) continue;
+        if (!(lanes >> lane & 1))
+            continue;
         struct alloc *a = mem_find(&w->grid->device->space, addr[lane], &inside);
-        if (counting(w)) mem_touch(a, addr[lane], bytes);
+        if (counting(w))
+            mem_touch(a, addr[lane], bytes);
         if (!store) {
             load_lane(w, in, lane, host[lane]);
             continue;
@@ -421,17 +496,20 @@ static __attribute__((noinline)) void global_lanes(struct warp *w, const struct 
     }
 }
 
-static inline void load_global(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES])
+static inline void load_global(struct warp *w, const struct insn *in, uint32_t lanes,
+                               const uint64_t addr[WARP_LANES])
 {
     const unsigned bytes = bytes_of(in), all = bytes * WARP_LANES;
     struct mem_hint *h = hint_of(w);
     const unsigned char *from;
 
-    if (lanes != FULL_MASK || !is_run(addr, bytes) || (from = mem_host_hint(&w->grid->device->space, addr[0], all, h)) == NULL) {
+    if (lanes != FULL_MASK || !is_run(addr, bytes) ||
+        (from = mem_host_hint(&w->grid->device->space, addr[0], all, h)) == NULL) {
         global_lanes(w, in, lanes, addr, false);
         return;
     }
-    if (h->alloc->init && !bits_set(h->alloc->init, addr[0] - h->addr, all)) lane_uninit(w, in, addr, lanes, bytes);
+    if (h->alloc->init && !bits_set(h->alloc->init, addr[0] - h->addr, all))
+        lane_uninit(w, in, addr, lanes, bytes);
     if (counting(w)) {
         count_global(w, (unsigned)(((addr[0] & 31) + all + 31) / 32), all, false);
         touch_run(h->alloc, addr[0], all);
@@ -439,18 +517,21 @@ static inline void load_global(struct warp *w, const struct insn *in, uint32_t l
     gather_run(w, in, from);
 }
 
-static inline void store_global(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t addr[WARP_LANES])
+static inline void store_global(struct warp *w, const struct insn *in, uint32_t lanes,
+                                const uint64_t addr[WARP_LANES])
 {
     const unsigned bytes = bytes_of(in), all = bytes * WARP_LANES;
     struct mem_hint *h = hint_of(w);
     unsigned char *to;
 
-    if (lanes != FULL_MASK || !is_run(addr, bytes) || (to = mem_host_hint(&w->grid->device->space, addr[0], all, h)) == NULL ||
+    if (lanes != FULL_MASK || !is_run(addr, bytes) ||
+        (to = mem_host_hint(&w->grid->device->space, addr[0], all, h)) == NULL ||
         h->alloc->kind == ALLOC_CONST_VAR) {
         global_lanes(w, in, lanes, addr, true);
         return;
     }
-    if (h->alloc->init) bits_fill(h->alloc->init, addr[0] - h->addr, all);
+    if (h->alloc->init)
+        bits_fill(h->alloc->init, addr[0] - h->addr, all);
     if (counting(w)) {
         count_global(w, (unsigned)(((addr[0] & 31) + all + 31) / 32), all, true);
         touch_run(h->alloc, addr[0], all);
@@ -462,14 +543,18 @@ static inline void store_global(struct warp *w, const struct insn *in, uint32_t 
 
 /* ---- shared ---- */
 /* Full warp, 4-byte lanes: two half warps that are each a run (step 4) or one word (step 0). */
-struct halves { uint32_t first[2], step[2]; };
+struct halves {
+    uint32_t first[2], step[2];
+};
 static inline bool find_halves(const uint32_t off[WARP_LANES], struct halves *h)
 {
     uint32_t differ = 0;
     for (unsigned half = 0; half < 2; half++) {
         const uint32_t *o = off + 16 * half, first = o[0], step = o[1] - first;
-        if (step != 0 && step != 4) return false;
-        for (unsigned i = 0; i < 16; i++) differ |= o[i] ^ (first + i * step);
+        if (step != 0 && step != 4)
+            return false;
+        for (unsigned i = 0; i < 16; i++)
+            differ |= o[i] ^ (first + i * step);
         h->first[half] = first;
         h->step[half] = step;
     }
@@ -480,32 +565,43 @@ static inline bool find_halves(const uint32_t off[WARP_LANES], struct halves *h)
 static inline unsigned waves_of_halves(const struct halves *h)
 {
     const unsigned a = h->step[0] ? 0 : 1, b = 1 - a; /* a: a run when there is one */
-    const uint32_t run = h->first[a] / 4, other = h->first[b] / 4, ahead = other - run, behind = run - other;
+    const uint32_t run = h->first[a] / 4, other = h->first[b] / 4, ahead = other - run,
+                   behind = run - other;
 
-    if (h->step[a] == 0) return other != run && ahead % 32 == 0 ? 2 : 1;
-    if (h->step[b] == 0) return ahead >= 16 && ahead % 32 < 16 ? 2 : 1;
-    if (ahead <= 16 || behind <= 16) return 1; /* together one run of up to 32 words */
+    if (h->step[a] == 0)
+        return other != run && ahead % 32 == 0 ? 2 : 1;
+    if (h->step[b] == 0)
+        return ahead >= 16 && ahead % 32 < 16 ? 2 : 1;
+    if (ahead <= 16 || behind <= 16)
+        return 1; /* together one run of up to 32 words */
     return ahead % 32 == 16 ? 1 : 2;
 }
 
 /* Passes over the access when nothing is suspicious about it; else the careful way. */
-static inline __attribute__((always_inline)) void shadow_run(struct warp *w, const struct insn *in, const uint32_t off[WARP_LANES], uint32_t lanes,
-                                                             unsigned bytes, bool store, bool run, const struct halves *h, const unsigned char *values)
+static inline __attribute__((always_inline)) void
+shadow_run(struct warp *w, const struct insn *in, const uint32_t off[WARP_LANES], uint32_t lanes,
+           unsigned bytes, bool store, bool run, const struct halves *h,
+           const unsigned char *values)
 {
     struct shared_shadow *s = w->block->shadow;
-    const int order = in->rnd == ORDER_WEAK ? 0 : in->rnd == ORDER_VOLATILE ? SHADOW_VOLATILE : SHADOW_STRONG;
+    const int order = in->rnd == ORDER_WEAK       ? 0
+                      : in->rnd == ORDER_VOLATILE ? SHADOW_VOLATILE
+                                                  : SHADOW_STRONG;
 
     if (!s->exact && !order && bytes >= 4) {
         const uint32_t site = shadow_site_of(s, w, in), warp = w->index;
         const unsigned shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2, words = bytes / 4;
         if (run && bytes <= 16) {
-            if (store ? shadow_run_write(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift, 0, shift)
-                      : shadow_run_read(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift, 0, shift))
+            if (store ? shadow_run_write(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift,
+                                         0, shift)
+                      : shadow_run_read(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift, 0,
+                                        shift))
                 return;
         } else if (h && !store) {
             for (unsigned half = 0; half < 2; half++) {
                 const uint32_t part = 0xffffu << (16 * half), k = h->first[half] / 4;
-                if (h->step[half] ? !shadow_run_read(s, warp, site, k, 16, 16 * half, 0) : !shadow_word_read(s, warp, site, k, part))
+                if (h->step[half] ? !shadow_run_read(s, warp, site, k, 16, 16 * half, 0)
+                                  : !shadow_word_read(s, warp, site, k, part))
                     shadow_access(w, in, off, part, bytes, SHADOW_READ);
             }
             return;
@@ -514,10 +610,12 @@ static inline __attribute__((always_inline)) void shadow_run(struct warp *w, con
             FOR_EACH_LANE(lane, lanes)
             {
                 for (unsigned i = 0; i < words; i++) {
-                    if (!shadow_word_read(s, warp, site, off[lane] / 4 + i, 1u << lane)) rest |= 1u << lane;
+                    if (!shadow_word_read(s, warp, site, off[lane] / 4 + i, 1u << lane))
+                        rest |= 1u << lane;
                 }
             }
-            if (rest) shadow_access(w, in, off, rest, bytes, SHADOW_READ);
+            if (rest)
+                shadow_access(w, in, off, rest, bytes, SHADOW_READ);
             return;
         }
     }
@@ -534,7 +632,8 @@ static inline __attribute__((always_inline)) void shadow_run(struct warp *w, con
 }
 
 /* off64[lane]: address less SHARED_BASE. */
-static inline void shared_access(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t off64[WARP_LANES], bool store)
+static inline void shared_access(struct warp *w, const struct insn *in, uint32_t lanes,
+                                 const uint64_t off64[WARP_LANES], bool store)
 {
     const unsigned bytes = bytes_of(in);
     const uint64_t size = w->block->shared_size, limit = size >= bytes ? size - bytes : 0;
@@ -565,18 +664,23 @@ static inline void shared_access(struct warp *w, const struct insn *in, uint32_t
         uint32_t differ = 0;
         LANE_LOOP FOR_LANES { differ |= off[lane] ^ (off[0] + lane * bytes); }
         run = differ == 0;
-        if (!run && bytes == 4 && find_halves(off, &halves)) h = &halves;
+        if (!run && bytes == 4 && find_halves(off, &halves))
+            h = &halves;
     }
     unsigned char *shared = w->block->shared;
     if (counting(w)) {
         unsigned phases, waves;
-        if (run) waves = phases = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4 * ((bytes + 15) / 16);
-        else if (h) phases = 1, waves = waves_of_halves(h);
-        else waves = counters_waves(off, lanes, bytes, &phases);
+        if (run)
+            waves = phases = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4 * ((bytes + 15) / 16);
+        else if (h)
+            phases = 1, waves = waves_of_halves(h);
+        else
+            waves = counters_waves(off, lanes, bytes, &phases);
         count_shared(w, waves, phases, store);
     }
     if (!store) {
-        if (w->block->shadow) shadow_run(w, in, off, lanes, bytes, false, run, h, NULL);
+        if (w->block->shadow)
+            shadow_run(w, in, off, lanes, bytes, false, run, h, NULL);
         if (run) {
             gather_run(w, in, shared + off[0]);
         } else if (lanes == FULL_MASK && bytes == 4 && in->vec == 1 && in->d != ~0u) {
@@ -590,41 +694,52 @@ static inline void shared_access(struct warp *w, const struct insn *in, uint32_t
     unsigned char value[MAX_ACCESS * WARP_LANES];
     if (run) {
         scatter_run(w, in, value);
-        if (w->block->shadow) shadow_run(w, in, off, lanes, bytes, true, true, NULL, value);
+        if (w->block->shadow)
+            shadow_run(w, in, off, lanes, bytes, true, true, NULL, value);
         w->grid->memory_version += store_run(shared + off[0], value, bytes * WARP_LANES);
         return;
     }
     FOR_EACH_LANE(lane, lanes) { value_lane(w, in, lane, value + lane * bytes); }
-    if (w->block->shadow) shadow_run(w, in, off, lanes, bytes, true, false, NULL, value);
+    if (w->block->shadow)
+        shadow_run(w, in, off, lanes, bytes, true, false, NULL, value);
     bool changed = false;
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         const uint32_t lane = lane_turn(w, i);
-        if (lanes >> lane & 1) changed |= store_bytes(shared + off[lane], value + lane * bytes, bytes);
+        if (lanes >> lane & 1)
+            changed |= store_bytes(shared + off[lane], value + lane * bytes, bytes);
     }
     w->grid->memory_version += changed;
 }
 
 /* ---- local ---- */
-/* Word k of lane l lies at local[(k * 32 + l) * 4]: equal offsets of the lanes are neighbours, as in the hardware. */
+/* Word k of lane l lies at local[(k * 32 + l) * 4]: equal offsets of the lanes are neighbours, as
+ * in the hardware. */
 static inline unsigned char *local_byte(const struct warp *w, uint32_t lane, uint64_t offset)
 {
     return w->local + ((offset >> 2) * WARP_LANES + lane) * 4 + (offset & 3);
 }
-static inline void local_access(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t off[WARP_LANES], bool store)
+static inline void local_access(struct warp *w, const struct insn *in, uint32_t lanes,
+                                const uint64_t off[WARP_LANES], bool store)
 {
     const unsigned bytes = bytes_of(in), piece = bytes < 4 ? bytes : 4;
     const uint64_t size = lane_local_limit(w), limit = size >= bytes ? size - bytes : 0;
     uint64_t wrong = size < bytes;
 
-    FOR_EACH_LANE(lane, lanes) { wrong |= (uint64_t)(off[lane] > limit) | (off[lane] & (bytes - 1)); }
+    FOR_EACH_LANE(lane, lanes)
+    {
+        wrong |= (uint64_t)(off[lane] > limit) | (off[lane] & (bytes - 1));
+    }
     if (wrong) {
         lane_local_fault(w, in, off, lanes, bytes);
         return;
     }
-    if (!lane_local_ready(w, in)) return;
+    if (!lane_local_ready(w, in))
+        return;
     if (counting(w)) {
-        if (store) w->grid->counts.local_st_req++;
-        else w->grid->counts.local_ld_req++;
+        if (store)
+            w->grid->counts.local_st_req++;
+        else
+            w->grid->counts.local_ld_req++;
     }
     bool changed = false;
     FOR_EACH_LANE(lane, lanes)
@@ -632,9 +747,11 @@ static inline void local_access(struct warp *w, const struct insn *in, uint32_t 
         unsigned char value[MAX_ACCESS];
         if (store) {
             value_lane(w, in, lane, value);
-            for (unsigned i = 0; i < bytes; i += piece) changed |= store_bytes(local_byte(w, lane, off[lane] + i), value + i, piece);
+            for (unsigned i = 0; i < bytes; i += piece)
+                changed |= store_bytes(local_byte(w, lane, off[lane] + i), value + i, piece);
         } else {
-            for (unsigned i = 0; i < bytes; i += piece) memcpy(value + i, local_byte(w, lane, off[lane] + i), piece);
+            for (unsigned i = 0; i < bytes; i += piece)
+                memcpy(value + i, local_byte(w, lane, off[lane] + i), piece);
             load_lane(w, in, lane, value);
         }
     }
@@ -642,9 +759,11 @@ static inline void local_access(struct warp *w, const struct insn *in, uint32_t 
 }
 
 /* ---- handlers ---- */
-static inline void order(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES], uint32_t lanes, bool store)
+static inline void order(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES],
+                         uint32_t lanes, bool store)
 {
-    if ((in->flags & INSN_FLAG_STRONG) && w->block->shadow) lane_order(w, in, addr, lanes, store ? ACCESS_WRITE : ACCESS_READ);
+    if ((in->flags & INSN_FLAG_STRONG) && w->block->shadow)
+        lane_order(w, in, addr, lanes, store ? ACCESS_WRITE : ACCESS_READ);
 }
 static void op_ld_global(struct warp *w, const struct insn *in, uint32_t lanes)
 {
@@ -712,14 +831,24 @@ static inline void generic(struct warp *w, const struct insn *in, uint32_t lanes
         local_access(w, in, local, off, store);
     }
     if (global && !(w->event & (uint32_t)EVENT_STOP)) {
-        if (store) order(w, in, addr, global, true);
-        if (store) store_global(w, in, global, addr);
-        else load_global(w, in, global, addr);
-        if (!store) order(w, in, addr, global, false);
+        if (store)
+            order(w, in, addr, global, true);
+        if (store)
+            store_global(w, in, global, addr);
+        else
+            load_global(w, in, global, addr);
+        if (!store)
+            order(w, in, addr, global, false);
     }
 }
-static void op_ld_generic(struct warp *w, const struct insn *in, uint32_t lanes) { generic(w, in, lanes, false); }
-static void op_st_generic(struct warp *w, const struct insn *in, uint32_t lanes) { generic(w, in, lanes, true); }
+static void op_ld_generic(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    generic(w, in, lanes, false);
+}
+static void op_st_generic(struct warp *w, const struct insn *in, uint32_t lanes)
+{
+    generic(w, in, lanes, true);
+}
 
 static void op_ld_const(struct warp *w, const struct insn *in, uint32_t lanes)
 {
@@ -728,7 +857,8 @@ static void op_ld_const(struct warp *w, const struct insn *in, uint32_t lanes)
     const unsigned bytes = bytes_of(in);
 
     addresses(w, in, 0, addr);
-    if (lane_global(w, in, addr, lanes, bytes, ACCESS_CONST, host)) return;
+    if (lane_global(w, in, addr, lanes, bytes, ACCESS_CONST, host))
+        return;
     if (counting(w)) {
         w->grid->counts.const_req++;
         w->grid->counts.const_distinct += lane_distinct_words(addr, lanes, bytes);
@@ -777,7 +907,8 @@ static void op_st_area(struct warp *w, const struct insn *in, uint32_t lanes)
     FOR_EACH_LANE(lane, lanes) { value_lane(w, in, lane, area + (size_t)lane * in->target); }
 }
 
-/* cvta.param: parameters are generic at the copy that the launch placed in device memory. op: back to the parameter space. */
+/* cvta.param: parameters are generic at the copy that the launch placed in device memory. op: back
+ * to the parameter space. */
 static void op_cvta_param(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     const uint64_t add = in->op ? 0 - w->grid->param_address : w->grid->param_address;
@@ -797,10 +928,14 @@ static void op_isspacep(struct warp *w, const struct insn *in, uint32_t lanes)
             bool inside;
             const struct alloc *a = mem_find(&w->grid->device->space, pa[lane], &inside);
             const bool constant = a && inside && a->kind == ALLOC_CONST_VAR;
-            const bool param = w->grid->param_address != 0 && pa[lane] - w->grid->param_address < w->grid->func->param_size;
-            if (in->op == PTX_SPACE_CONST) yes = constant;
-            else if (in->op == PTX_SPACE_PARAM) yes = param;
-            else yes = in->op == PTX_SPACE_GLOBAL && !constant && !param;
+            const bool param = w->grid->param_address != 0 &&
+                               pa[lane] - w->grid->param_address < w->grid->func->param_size;
+            if (in->op == PTX_SPACE_CONST)
+                yes = constant;
+            else if (in->op == PTX_SPACE_PARAM)
+                yes = param;
+            else
+                yes = in->op == PTX_SPACE_GLOBAL && !constant && !param;
         }
         mask |= (uint32_t)yes << lane;
     }

@@ -1,6 +1,7 @@
 /*
- * lane_mem.c - memory accesses one lane at a time: which lanes are at fault and why, access on behalf of other handlers, local memory.
- * The paths of whole warps are in exec_mem.c. Invariant: one finding for each cause in an instruction, at its first lane.
+ * lane_mem.c - memory accesses one lane at a time: which lanes are at fault and why, access on
+ * behalf of other handlers, local memory. The paths of whole warps are in exec_mem.c. Invariant:
+ * one finding for each cause in an instruction, at its first lane.
  */
 #include "lane_mem.h"
 
@@ -13,30 +14,44 @@
 static bool is_null(uint64_t address) { return address < 4096; }
 
 /* Why [address, address + bytes) may not be accessed; FAULT_COUNT when it may. */
-static enum fault_kind judge(const struct space *s, uint64_t address, unsigned bytes, enum access how, unsigned char **host)
+static enum fault_kind judge(const struct space *s, uint64_t address, unsigned bytes,
+                             enum access how, unsigned char **host)
 {
     bool inside;
     const struct alloc *a = mem_find(s, address, &inside);
 
-    if (how == ACCESS_CONST && (!a || !inside || a->kind != ALLOC_CONST_VAR || bytes > a->size - (address - a->addr))) return FAULT_CONST_OOB;
+    if (how == ACCESS_CONST &&
+        (!a || !inside || a->kind != ALLOC_CONST_VAR || bytes > a->size - (address - a->addr)))
+        return FAULT_CONST_OOB;
     if (a && inside && a->live && bytes <= a->size - (address - a->addr)) {
-        if (address % bytes != 0) return FAULT_MISALIGNED;
-        if ((how == ACCESS_WRITE || how == ACCESS_ATOMIC) && a->kind == ALLOC_CONST_VAR) return FAULT_WRITE_READONLY;
+        if (address % bytes != 0)
+            return FAULT_MISALIGNED;
+        if ((how == ACCESS_WRITE || how == ACCESS_ATOMIC) && a->kind == ALLOC_CONST_VAR)
+            return FAULT_WRITE_READONLY;
         *host = a->host + (address - a->addr);
         return FAULT_COUNT;
     }
-    if (is_null(address)) return FAULT_NULL_ACCESS;
-    if (a && inside && !a->live) return FAULT_USE_AFTER_FREE;
+    if (is_null(address))
+        return FAULT_NULL_ACCESS;
+    if (a && inside && !a->live)
+        return FAULT_USE_AFTER_FREE;
     if (a && !inside && !a->live) { /* the red zone behind freed memory */
         const uint64_t past = address - a->addr;
-        if (past >= a->size && past - a->size < RED_ZONE) return FAULT_USE_AFTER_FREE;
+        if (past >= a->size && past - a->size < RED_ZONE)
+            return FAULT_USE_AFTER_FREE;
     }
-    if (address % bytes != 0) return FAULT_MISALIGNED;
-    if (!a && (address < GLOBAL_BASE || address >= LOCAL_WINDOW + WINDOW_SPAN) && address < (1ull << 47)) return FAULT_HOST_POINTER;
-    return how == ACCESS_READ ? FAULT_GLOBAL_READ_OOB : how == ACCESS_WRITE ? FAULT_GLOBAL_WRITE_OOB : FAULT_GLOBAL_ATOMIC_OOB;
+    if (address % bytes != 0)
+        return FAULT_MISALIGNED;
+    if (!a && (address < GLOBAL_BASE || address >= LOCAL_WINDOW + WINDOW_SPAN) &&
+        address < (1ull << 47))
+        return FAULT_HOST_POINTER;
+    return how == ACCESS_READ    ? FAULT_GLOBAL_READ_OOB
+           : how == ACCESS_WRITE ? FAULT_GLOBAL_WRITE_OOB
+                                 : FAULT_GLOBAL_ATOMIC_OOB;
 }
 
-uint32_t lane_global(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES], uint32_t lanes, unsigned bytes, enum access how,
+uint32_t lane_global(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES],
+                     uint32_t lanes, unsigned bytes, enum access how,
                      unsigned char *host[WARP_LANES])
 {
     const struct space *s = &w->grid->device->space;
@@ -45,19 +60,23 @@ uint32_t lane_global(struct warp *w, const struct insn *in, const uint64_t addr[
     FOR_EACH_LANE(lane, lanes)
     {
         const enum fault_kind kind = judge(s, addr[lane], bytes, how, &host[lane]);
-        if (kind == FAULT_COUNT) continue;
+        if (kind == FAULT_COUNT)
+            continue;
         by_kind[kind] |= 1u << lane;
         bad |= 1u << lane;
     }
     for (int kind = 0; bad && kind < FAULT_COUNT; kind++) {
-        if (!by_kind[kind]) continue;
+        if (!by_kind[kind])
+            continue;
         const uint32_t first = (uint32_t)__builtin_ctz(by_kind[kind]);
-        exec_fault(w, in, (enum fault_kind)kind, first, addr[first], bytes, (uint32_t)__builtin_popcount(by_kind[kind]));
+        exec_fault(w, in, (enum fault_kind)kind, first, addr[first], bytes,
+                   (uint32_t)__builtin_popcount(by_kind[kind]));
     }
     return bad;
 }
 
-void lane_uninit(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES], uint32_t lanes, unsigned bytes)
+void lane_uninit(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES],
+                 uint32_t lanes, unsigned bytes)
 {
     uint32_t bad = 0;
     uint64_t where[WARP_LANES] = {0};
@@ -67,11 +86,13 @@ void lane_uninit(struct warp *w, const struct insn *in, const uint64_t addr[WARP
         bool inside;
         uint64_t first;
         const struct alloc *a = mem_find(&w->grid->device->space, addr[lane], &inside);
-        if (!a || !inside || mem_is_init(a, addr[lane] - a->addr, bytes, &first)) continue;
+        if (!a || !inside || mem_is_init(a, addr[lane] - a->addr, bytes, &first))
+            continue;
         where[lane] = a->addr + first;
         bad |= 1u << lane;
     }
-    if (!bad) return;
+    if (!bad)
+        return;
     const uint32_t lane = (uint32_t)__builtin_ctz(bad);
     struct finding f = {.kind = FAULT_GLOBAL_UNINIT,
                         .grid = w->grid,
@@ -84,8 +105,9 @@ void lane_uninit(struct warp *w, const struct insn *in, const uint64_t addr[WARP
 }
 
 /* ---- faults with a text of their own ---- */
-static void fault_with_text(struct warp *w, const struct insn *in, enum fault_kind kind, uint32_t lane, uint64_t address, unsigned bytes,
-                            uint32_t lanes, const char *detail)
+static void fault_with_text(struct warp *w, const struct insn *in, enum fault_kind kind,
+                            uint32_t lane, uint64_t address, unsigned bytes, uint32_t lanes,
+                            const char *detail)
 {
     struct finding f = {.kind = kind,
                         .grid = w->grid,
@@ -97,7 +119,8 @@ static void fault_with_text(struct warp *w, const struct insn *in, enum fault_ki
 
     snprintf(f.detail, sizeof f.detail, "%s", detail);
     report_finding(&w->grid->device->report, &f);
-    if (w->grid->error == 0) w->grid->error = code ? code : 719;
+    if (w->grid->error == 0)
+        w->grid->error = code ? code : 719;
     w->event |= EVENT_STOP;
 }
 
@@ -111,7 +134,9 @@ static const struct ptx_var *shared_variable(const struct ptx_func *f, uint64_t 
         const uint32_t count = pass ? f->module->var_count : f->var_count;
         for (uint32_t i = 0; i < count; i++) {
             const struct ptx_var *v = vars[i];
-            if (v->space == PTX_SPACE_SHARED && !v->is_extern && v->offset <= offset && (!best || v->offset > best->offset)) best = v;
+            if (v->space == PTX_SPACE_SHARED && !v->is_extern && v->offset <= offset &&
+                (!best || v->offset > best->offset))
+                best = v;
         }
     }
     return best;
@@ -125,7 +150,8 @@ static void variable_name(const struct ptx_var *v, char *out, size_t size)
     if (strncmp(name, "_ZZ", 3) == 0) {
         for (const char *p = name + strlen(name); p > name + 3; p--) {
             char *end;
-            if (p[-1] != 'E' || *p < '1' || *p > '9') continue;
+            if (p[-1] != 'E' || *p < '1' || *p > '9')
+                continue;
             const unsigned long n = strtoul(p, &end, 10);
             if (n > 0 && n <= strlen(end)) {
                 snprintf(out, size, "%.*s", (int)n, end);
@@ -143,7 +169,8 @@ void lane_shared_name(const struct warp *w, uint32_t offset, char *out, size_t s
 
     if (!v || offset >= v->offset + v->size) {
         if (offset >= w->grid->program->shared_static && w->grid->dynamic_shared > 0)
-            snprintf(out, size, "byte %u of dynamic shared memory", offset - (w->block->shared_size - w->grid->dynamic_shared));
+            snprintf(out, size, "byte %u of dynamic shared memory",
+                     offset - (w->block->shared_size - w->grid->dynamic_shared));
         else
             snprintf(out, size, "byte %u of shared memory", offset);
         return;
@@ -152,7 +179,8 @@ void lane_shared_name(const struct warp *w, uint32_t offset, char *out, size_t s
     snprintf(out, size, "byte %u of '%s'", offset - (uint32_t)v->offset, name);
 }
 
-void lane_shared_fault(struct warp *w, const struct insn *in, const uint64_t offset[WARP_LANES], uint32_t lanes, unsigned bytes)
+void lane_shared_fault(struct warp *w, const struct insn *in, const uint64_t offset[WARP_LANES],
+                       uint32_t lanes, unsigned bytes)
 {
     const uint64_t size = w->block->shared_size;
     uint32_t beyond = 0, crooked = 0;
@@ -160,27 +188,38 @@ void lane_shared_fault(struct warp *w, const struct insn *in, const uint64_t off
 
     FOR_EACH_LANE(lane, lanes)
     {
-        if (offset[lane] > size || bytes > size - offset[lane]) beyond |= 1u << lane;
-        else if (offset[lane] & (bytes - 1)) crooked |= 1u << lane;
+        if (offset[lane] > size || bytes > size - offset[lane])
+            beyond |= 1u << lane;
+        else if (offset[lane] & (bytes - 1))
+            crooked |= 1u << lane;
     }
     if (beyond) {
         const uint32_t lane = (uint32_t)__builtin_ctz(beyond);
         if ((int64_t)offset[lane] < 0)
-            snprintf(detail, sizeof detail, "%" PRIu64 " bytes before the start of the block's shared memory (%" PRIu64 " bytes)",
+            snprintf(detail, sizeof detail,
+                     "%" PRIu64 " bytes before the start of the block's shared memory (%" PRIu64
+                     " bytes)",
                      0 - offset[lane], size);
         else
-            snprintf(detail, sizeof detail, "%" PRIu64 " bytes past the end of the block's shared memory (%" PRIu64 " bytes)",
+            snprintf(detail, sizeof detail,
+                     "%" PRIu64 " bytes past the end of the block's shared memory (%" PRIu64
+                     " bytes)",
                      offset[lane] - size, size);
-        fault_with_text(w, in, FAULT_SHARED_OOB, lane, offset[lane] + SHARED_BASE, bytes, beyond, detail);
+        fault_with_text(w, in, FAULT_SHARED_OOB, lane, offset[lane] + SHARED_BASE, bytes, beyond,
+                        detail);
     }
     if (crooked) {
         const uint32_t lane = (uint32_t)__builtin_ctz(crooked);
-        snprintf(detail, sizeof detail, "an access of %u bytes to shared memory needs an address that is a multiple of %u", bytes, bytes);
-        fault_with_text(w, in, FAULT_MISALIGNED, lane, offset[lane] + SHARED_BASE, bytes, crooked, detail);
+        snprintf(detail, sizeof detail,
+                 "an access of %u bytes to shared memory needs an address that is a multiple of %u",
+                 bytes, bytes);
+        fault_with_text(w, in, FAULT_MISALIGNED, lane, offset[lane] + SHARED_BASE, bytes, crooked,
+                        detail);
     }
 }
 
-void lane_local_fault(struct warp *w, const struct insn *in, const uint64_t offset[WARP_LANES], uint32_t lanes, unsigned bytes)
+void lane_local_fault(struct warp *w, const struct insn *in, const uint64_t offset[WARP_LANES],
+                      uint32_t lanes, unsigned bytes)
 {
     const uint64_t size = lane_local_limit(w);
     uint32_t beyond = 0, crooked = 0;
@@ -188,35 +227,47 @@ void lane_local_fault(struct warp *w, const struct insn *in, const uint64_t offs
 
     FOR_EACH_LANE(lane, lanes)
     {
-        if (offset[lane] > size || bytes > size - offset[lane]) beyond |= 1u << lane;
-        else if (offset[lane] & (bytes - 1)) crooked |= 1u << lane;
+        if (offset[lane] > size || bytes > size - offset[lane])
+            beyond |= 1u << lane;
+        else if (offset[lane] & (bytes - 1))
+            crooked |= 1u << lane;
     }
     if (beyond) {
         const uint32_t lane = (uint32_t)__builtin_ctz(beyond);
-        snprintf(detail, sizeof detail, "offset %" PRId64 " of the thread's %" PRIu64 " bytes of local memory", (int64_t)offset[lane], size);
-        fault_with_text(w, in, FAULT_LOCAL_OOB, lane, offset[lane] + LOCAL_WINDOW, bytes, beyond, detail);
+        snprintf(detail, sizeof detail,
+                 "offset %" PRId64 " of the thread's %" PRIu64 " bytes of local memory",
+                 (int64_t)offset[lane], size);
+        fault_with_text(w, in, FAULT_LOCAL_OOB, lane, offset[lane] + LOCAL_WINDOW, bytes, beyond,
+                        detail);
     }
     if (crooked) {
         const uint32_t lane = (uint32_t)__builtin_ctz(crooked);
-        snprintf(detail, sizeof detail, "an access of %u bytes to local memory needs an address that is a multiple of %u", bytes, bytes);
-        fault_with_text(w, in, FAULT_MISALIGNED, lane, offset[lane] + LOCAL_WINDOW, bytes, crooked, detail);
+        snprintf(detail, sizeof detail,
+                 "an access of %u bytes to local memory needs an address that is a multiple of %u",
+                 bytes, bytes);
+        fault_with_text(w, in, FAULT_MISALIGNED, lane, offset[lane] + LOCAL_WINDOW, bytes, crooked,
+                        detail);
     }
 }
 
-void lane_local_atomic(struct warp *w, const struct insn *in, const uint64_t offset[WARP_LANES], uint32_t lanes)
+void lane_local_atomic(struct warp *w, const struct insn *in, const uint64_t offset[WARP_LANES],
+                       uint32_t lanes)
 {
     const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
 
-    fault_with_text(w, in, FAULT_LOCAL_OOB, lane, offset[lane] + LOCAL_WINDOW, in->width, lanes, "atomics do not act on local memory");
+    fault_with_text(w, in, FAULT_LOCAL_OOB, lane, offset[lane] + LOCAL_WINDOW, in->width, lanes,
+                    "atomics do not act on local memory");
 }
 
-void lane_param_fault(struct warp *w, const struct insn *in, uint32_t lanes, uint64_t offset, unsigned bytes)
+void lane_param_fault(struct warp *w, const struct insn *in, uint32_t lanes, uint64_t offset,
+                      unsigned bytes)
 {
     char detail[120];
 
-    snprintf(detail, sizeof detail, "%u bytes at offset %" PRId64 " of %u bytes of parameters", bytes, (int64_t)offset,
-             w->grid->func->param_size);
-    fault_with_text(w, in, FAULT_PARAM_OOB, (uint32_t)__builtin_ctz(lanes), 0, bytes, lanes, detail);
+    snprintf(detail, sizeof detail, "%u bytes at offset %" PRId64 " of %u bytes of parameters",
+             bytes, (int64_t)offset, w->grid->func->param_size);
+    fault_with_text(w, in, FAULT_PARAM_OOB, (uint32_t)__builtin_ctz(lanes), 0, bytes, lanes,
+                    detail);
 }
 
 /* ---- local memory ---- */
@@ -224,10 +275,12 @@ bool lane_local_ready(struct warp *w, const struct insn *in)
 {
     const uint32_t need = (lane_local_limit(w) + 15) & ~15u;
 
-    if (need <= w->local_size) return true;
+    if (need <= w->local_size)
+        return true;
     unsigned char *grown = realloc(w->local, (size_t)need * WARP_LANES);
     if (!grown) {
-        exec_fault_text(w, in, FAULT_STACK_OVERFLOW, (uint32_t)__builtin_ctz(w->active), "the machine has no memory left for local memory");
+        exec_fault_text(w, in, FAULT_STACK_OVERFLOW, (uint32_t)__builtin_ctz(w->active),
+                        "the machine has no memory left for local memory");
         return false;
     }
     /* Interleaved by words: the old part keeps its place. */
@@ -245,8 +298,8 @@ static unsigned char *local_byte(const struct warp *w, uint32_t lane, uint64_t o
 }
 
 /* Accesses n bytes at once when n is a power of two up to 16, else as bytes of one object. */
-static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space, uint64_t address, unsigned lane, unsigned char *bytes, unsigned n,
-                     enum access how)
+static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space, uint64_t address,
+                     unsigned lane, unsigned char *bytes, unsigned n, enum access how)
 {
     uint64_t at[WARP_LANES] = {0};
     const uint32_t mask = 1u << lane;
@@ -254,8 +307,10 @@ static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space
 
     if (space == PTX_SPACE_GENERIC) {
         space = lane_space(address);
-        if (space == PTX_SPACE_SHARED) address -= SHARED_WINDOW;
-        if (space == PTX_SPACE_LOCAL) address -= LOCAL_WINDOW;
+        if (space == PTX_SPACE_SHARED)
+            address -= SHARED_WINDOW;
+        if (space == PTX_SPACE_LOCAL)
+            address -= LOCAL_WINDOW;
     }
     if (space == PTX_SPACE_SHARED) {
         at[lane] = address - SHARED_BASE;
@@ -270,7 +325,8 @@ static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space
             for (unsigned i = 0; i < n; i += piece) {
                 uint32_t off[WARP_LANES] = {0};
                 off[lane] = (uint32_t)at[lane] + i;
-                if (how == ACCESS_READ) shadow_access(w, in, off, mask, piece, SHADOW_READ);
+                if (how == ACCESS_READ)
+                    shadow_access(w, in, off, mask, piece, SHADOW_READ);
                 else {
                     unsigned char values[16 * WARP_LANES];
                     memcpy(values + lane * piece, bytes + i, piece);
@@ -278,8 +334,10 @@ static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space
                 }
             }
         }
-        if (how == ACCESS_READ) memcpy(bytes, shared, n);
-        else memcpy(shared, bytes, n);
+        if (how == ACCESS_READ)
+            memcpy(bytes, shared, n);
+        else
+            memcpy(shared, bytes, n);
         return true;
     }
     if (space == PTX_SPACE_LOCAL) {
@@ -289,10 +347,13 @@ static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space
             lane_local_fault(w, in, at, mask, n);
             return false;
         }
-        if (!lane_local_ready(w, in)) return false;
+        if (!lane_local_ready(w, in))
+            return false;
         for (unsigned i = 0; i < n; i++) {
-            if (how == ACCESS_READ) bytes[i] = *local_byte(w, lane, address + i);
-            else *local_byte(w, lane, address + i) = bytes[i];
+            if (how == ACCESS_READ)
+                bytes[i] = *local_byte(w, lane, address + i);
+            else
+                *local_byte(w, lane, address + i) = bytes[i];
         }
         return true;
     }
@@ -300,34 +361,40 @@ static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space
     const unsigned piece = power ? n : 1;
     for (unsigned i = 0; i < n; i += piece) {
         at[lane] = address + i;
-        if (lane_global(w, in, at, mask, piece, how, host)) return false;
+        if (lane_global(w, in, at, mask, piece, how, host))
+            return false;
         bool inside;
         struct alloc *a = mem_find(&w->grid->device->space, at[lane], &inside);
         if (how == ACCESS_READ) {
-            if (w->grid->device->options.check_init) lane_uninit(w, in, at, mask, piece);
+            if (w->grid->device->options.check_init)
+                lane_uninit(w, in, at, mask, piece);
             memcpy(bytes + i, host[lane], piece);
         } else {
             memcpy(host[lane], bytes + i, piece);
             mem_mark_init(a, at[lane] - a->addr, piece);
         }
-        if (w->grid->device->options.counters) mem_touch(a, at[lane], piece);
+        if (w->grid->device->options.counters)
+            mem_touch(a, at[lane], piece);
     }
     return true;
 }
 
-bool mem_lane_read(struct warp *w, const struct insn *in, enum ptx_space space, uint64_t address, unsigned lane, void *to, unsigned n)
+bool mem_lane_read(struct warp *w, const struct insn *in, enum ptx_space space, uint64_t address,
+                   unsigned lane, void *to, unsigned n)
 {
     return one_lane(w, in, space, address, lane, to, n, ACCESS_READ);
 }
 
-bool mem_lane_write(struct warp *w, const struct insn *in, enum ptx_space space, uint64_t address, unsigned lane, const void *from, unsigned n)
+bool mem_lane_write(struct warp *w, const struct insn *in, enum ptx_space space, uint64_t address,
+                    unsigned lane, const void *from, unsigned n)
 {
     unsigned char copy[256];
 
     for (unsigned done = 0; done < n;) {
         const unsigned part = n - done < sizeof copy ? n - done : (unsigned)sizeof copy;
         memcpy(copy, (const unsigned char *)from + done, part);
-        if (!one_lane(w, in, space, address + done, lane, copy, part, ACCESS_WRITE)) return false;
+        if (!one_lane(w, in, space, address + done, lane, copy, part, ACCESS_WRITE))
+            return false;
         done += part;
     }
     w->grid->memory_version++;
@@ -335,21 +402,27 @@ bool mem_lane_write(struct warp *w, const struct insn *in, enum ptx_space space,
 }
 
 /* ---- order ---- */
-void lane_order(struct warp *w, const struct insn *in, const uint64_t key[WARP_LANES], uint32_t lanes, enum access how)
+void lane_order(struct warp *w, const struct insn *in, const uint64_t key[WARP_LANES],
+                uint32_t lanes, enum access how)
 {
-    const bool acquires = in->rnd == ORDER_ACQUIRE || in->rnd == ORDER_ACQ_REL, releases = in->rnd == ORDER_RELEASE || in->rnd == ORDER_ACQ_REL;
+    const bool acquires = in->rnd == ORDER_ACQUIRE || in->rnd == ORDER_ACQ_REL,
+               releases = in->rnd == ORDER_RELEASE || in->rnd == ORDER_ACQ_REL;
     const bool reads = how != ACCESS_WRITE, writes = how != ACCESS_READ;
     uint64_t last = 0;
     bool any = false;
 
     FOR_EACH_LANE(lane, lanes)
     {
-        if (any && key[lane] == last) continue; /* lanes mostly share one flag */
+        if (any && key[lane] == last)
+            continue; /* lanes mostly share one flag */
         any = true;
         last = key[lane];
-        if (reads && acquires) shadow_acquire(w, lanes, last);
-        if (writes && releases) shadow_release(w, lanes, last);
-        if (!acquires && !releases) shadow_strong(w, lanes, last, reads, writes);
+        if (reads && acquires)
+            shadow_acquire(w, lanes, last);
+        if (writes && releases)
+            shadow_release(w, lanes, last);
+        if (!acquires && !releases)
+            shadow_strong(w, lanes, last, reads, writes);
     }
 }
 
@@ -362,8 +435,10 @@ unsigned lane_distinct_words(const uint64_t addr[WARP_LANES], uint32_t lanes, un
     {
         for (uint64_t word = addr[lane] / 4; word <= (addr[lane] + bytes - 1) / 4; word++) {
             unsigned i = 0;
-            while (i < count && seen[i] != word) i++;
-            if (i == count) seen[count++] = word;
+            while (i < count && seen[i] != word)
+                i++;
+            if (i == count)
+                seen[count++] = word;
         }
     }
     return count;

@@ -1,6 +1,7 @@
 /*
- * test_counters.c - sectors and bank waves against their definitions, word by word, and the counts of whole launches on the kernel of
- * tests/ptx/counters, whose every access has a count that can be told on paper.
+ * test_counters.c - sectors and bank waves against their definitions, word by word, and the counts
+ * of whole launches on the kernel of tests/ptx/counters, whose every access has a count that can be
+ * told on paper.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,14 +28,17 @@ static unsigned sectors_by_definition(const uint64_t addr[LANES], uint32_t lanes
         for (unsigned k = 0; (lanes >> lane & 1) && k < width; k++) {
             const uint64_t sector = (addr[lane] + k) / 32;
             bool known = false;
-            for (unsigned i = 0; i < count; i++) known = known || seen[i] == sector;
-            if (!known) seen[count++] = sector;
+            for (unsigned i = 0; i < count; i++)
+                known = known || seen[i] == sector;
+            if (!known)
+                seen[count++] = sector;
         }
     }
     return count;
 }
 
-static unsigned waves_by_definition(const uint32_t addr[LANES], uint32_t lanes, unsigned width, unsigned *phases)
+static unsigned waves_by_definition(const uint32_t addr[LANES], uint32_t lanes, unsigned width,
+                                    unsigned *phases)
 {
     const unsigned per_phase = width <= 4 ? 32 : width == 8 ? 16 : 8;
     unsigned waves = 0;
@@ -47,16 +51,20 @@ static unsigned waves_by_definition(const uint32_t addr[LANES], uint32_t lanes, 
             uint32_t words[LANES * 4];
             unsigned count = 0;
             for (unsigned lane = first; lane < first + per_phase; lane++) {
-                if (!(lanes >> lane & 1)) continue;
+                if (!(lanes >> lane & 1))
+                    continue;
                 any = true;
                 for (unsigned k = 0; k < width; k++) {
                     const uint32_t word = (addr[lane] + k) / 4;
                     bool known = word % 32 != bank;
-                    for (unsigned i = 0; i < count; i++) known = known || words[i] == word;
-                    if (!known) words[count++] = word;
+                    for (unsigned i = 0; i < count; i++)
+                        known = known || words[i] == word;
+                    if (!known)
+                        words[count++] = word;
                 }
             }
-            if (count > most) most = count;
+            if (count > most)
+                most = count;
         }
         waves += most;
         *phases += any;
@@ -77,18 +85,25 @@ static void test_against_the_definitions(void **state)
 
     (void)state;
     for (unsigned round = 0; round < 20000; round++) {
-        const unsigned width = 1u << next(&seed) % 5, stride = next(&seed) % 40, shape = next(&seed) % 4, span = 64u << next(&seed) % 8;
-        const uint32_t lanes = next(&seed) % 4 == 0 ? 0xffffffffu : (next(&seed) ^ next(&seed) << 16) | 1;
+        const unsigned width = 1u << next(&seed) % 5, stride = next(&seed) % 40,
+                       shape = next(&seed) % 4, span = 64u << next(&seed) % 8;
+        const uint32_t lanes =
+            next(&seed) % 4 == 0 ? 0xffffffffu : (next(&seed) ^ next(&seed) << 16) | 1;
         uint64_t wide[LANES];
         uint32_t narrow[LANES];
         for (unsigned lane = 0; lane < LANES; lane++) {
-            const uint32_t at = shape == 0 ? lane : shape == 1 ? lane * stride : shape == 2 ? (31 - lane) * stride : next(&seed) % span;
+            const uint32_t at = shape == 0   ? lane
+                                : shape == 1 ? lane * stride
+                                : shape == 2 ? (31 - lane) * stride
+                                             : next(&seed) % span;
             narrow[lane] = at * width;
             wide[lane] = 0x700000000000ull + at * width;
         }
         unsigned phases, wanted_phases;
-        assert_int_equal(counters_sectors(wide, lanes, width), sectors_by_definition(wide, lanes, width));
-        const unsigned waves = counters_waves(narrow, lanes, width, &phases), wanted = waves_by_definition(narrow, lanes, width, &wanted_phases);
+        assert_int_equal(counters_sectors(wide, lanes, width),
+                         sectors_by_definition(wide, lanes, width));
+        const unsigned waves = counters_waves(narrow, lanes, width, &phases),
+                       wanted = waves_by_definition(narrow, lanes, width, &wanted_phases);
         assert_int_equal(waves, wanted);
         assert_int_equal(phases, wanted_phases);
         conflicts += waves > phases;
@@ -131,10 +146,16 @@ static void count(struct rig_result *r, const char *kernel)
 
     rig_run(r, ptx, len, kernel, &o);
     free(ptx);
-    if (r->error != 0) fail_msg("%s: error %d: %s", kernel, r->error, r->findings);
+    if (r->error != 0)
+        fail_msg("%s: error %d: %s", kernel, r->error, r->findings);
 }
 
-#define WANT(name, value) do { if (r->counts.name != (value)) fail_msg(#name " is %llu, expected %llu", (unsigned long long)r->counts.name, (unsigned long long)(value)); } while (0)
+#define WANT(name, value)                                                                          \
+    do {                                                                                           \
+        if (r->counts.name != (value))                                                             \
+            fail_msg(#name " is %llu, expected %llu", (unsigned long long)r->counts.name,          \
+                     (unsigned long long)(value));                                                 \
+    } while (0)
 
 static void test_global(void **state)
 {
@@ -176,7 +197,8 @@ static void test_shared(void **state)
 
     (void)state;
     assert_non_null(r);
-    count(r, "shared"); /* store s[lane], store s[2 * lane], load s[0], load two halves in one bank, load 16 bytes per lane */
+    count(r, "shared"); /* store s[lane], store s[2 * lane], load s[0], load two halves in one bank,
+                           load 16 bytes per lane */
     WANT(shared_st_req, 2);
     WANT(shared_st_wave, 1 + 2);
     WANT(shared_ld_req, 3);
@@ -193,7 +215,8 @@ static void test_atomics(void **state)
 
     (void)state;
     assert_non_null(r);
-    count(r, "atomics"); /* every lane on out[lane & 3] after a store to it; every lane on one shared word */
+    count(r, "atomics"); /* every lane on out[lane & 3] after a store to it; every lane on one
+                            shared word */
     WANT(atom_global_req, 1);
     WANT(atom_shared_req, 1);
     WANT(atom_lane, 64);
@@ -205,8 +228,11 @@ static void test_atomics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_the_definitions), cmocka_unit_test(test_known_patterns), cmocka_unit_test(test_global),
-        cmocka_unit_test(test_shared),                  cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_against_the_definitions),
+        cmocka_unit_test(test_known_patterns),
+        cmocka_unit_test(test_global),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_atomics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

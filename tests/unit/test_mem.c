@@ -1,5 +1,6 @@
 /*
- * test_mem.c - the address map: exact ends, red zones, quarantine, lookups, limits; initialised bits against a byte array.
+ * test_mem.c - the address map: exact ends, red zones, quarantine, lookups, limits; initialised
+ * bits against a byte array.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,9 @@ static void test_addresses(void **state)
     (void)state;
     for (unsigned again = 0; again < 2; again++) { /* the same addresses every time */
         assert_true(mem_open(&s, LIMIT, true));
-        const struct alloc *a = mem_alloc(&s, 100, ALLOC_DEVICE), *b = mem_alloc(&s, 1, ALLOC_DEVICE), *c = mem_alloc(&s, 4096, ALLOC_DEVICE);
+        const struct alloc *a = mem_alloc(&s, 100, ALLOC_DEVICE),
+                           *b = mem_alloc(&s, 1, ALLOC_DEVICE),
+                           *c = mem_alloc(&s, 4096, ALLOC_DEVICE);
         assert_non_null(a);
         assert_non_null(b);
         assert_non_null(c);
@@ -33,7 +36,8 @@ static void test_addresses(void **state)
         assert_int_equal(b->ordinal, 2);
         assert_ptr_equal(mem_find(&s, a->addr + 99, &inside), a);
         assert_true(inside);
-        assert_ptr_equal(mem_find(&s, a->addr + 100, &inside), a); /* the nearest, for the message */
+        assert_ptr_equal(mem_find(&s, a->addr + 100, &inside),
+                         a); /* the nearest, for the message */
         assert_false(inside);
         assert_ptr_equal(mem_find(&s, b->addr - 1, &inside), b);
         assert_false(inside);
@@ -64,7 +68,8 @@ static void test_bounds(void **state)
     assert_ptr_equal(mem_host_hint(&s, b->addr + 60, 4, &hint), b->host + 60);
     assert_ptr_equal(hint.alloc, b);
     mem_free(&s, b, 3);
-    assert_null(mem_host_hint(&s, b->addr, 4, &hint)); /* the hint does not outlive the allocation */
+    assert_null(
+        mem_host_hint(&s, b->addr, 4, &hint)); /* the hint does not outlive the allocation */
     assert_int_equal(b->freed_launch, 3);
     const struct alloc *c = mem_alloc(&s, 64, ALLOC_DEVICE);
     assert_true(c->addr > b->addr + b->size); /* quarantined: never handed out again */
@@ -98,12 +103,14 @@ static void test_fresh_memory_is_poisoned(void **state)
     assert_true(mem_open(&s, LIMIT, true));
     const struct alloc *a = mem_alloc(&s, 41, ALLOC_DEVICE);
     const unsigned char pattern[4] = {0xa5, 0xa5, 0xe5, 0x7f};
-    for (unsigned i = 0; i < 41; i++) assert_int_equal(a->host[i], pattern[i % 4]);
+    for (unsigned i = 0; i < 41; i++)
+        assert_int_equal(a->host[i], pattern[i % 4]);
     float x;
     memcpy(&x, a->host, 4);
     assert_true(x != x); /* a NaN: what is forgotten shows */
     const struct alloc *v = mem_alloc(&s, 40, ALLOC_GLOBAL_VAR);
-    for (unsigned i = 0; i < 40; i++) assert_int_equal(v->host[i], 0);
+    for (unsigned i = 0; i < 40; i++)
+        assert_int_equal(v->host[i], 0);
     assert_null(v->init); /* variables count as initialised */
     mem_close(&s);
 }
@@ -143,10 +150,13 @@ static void test_init_bits(void **state)
         struct space s;
         bool known[2][BYTES] = {{false}};
         assert_true(mem_open(&s, LIMIT, true));
-        struct alloc *a[2] = {mem_alloc(&s, BYTES, ALLOC_DEVICE), mem_alloc(&s, BYTES, ALLOC_DEVICE)};
+        struct alloc *a[2] = {mem_alloc(&s, BYTES, ALLOC_DEVICE),
+                              mem_alloc(&s, BYTES, ALLOC_DEVICE)};
         for (unsigned step = 0; step < 30; step++) {
-            const unsigned which = next(&seed) % 2, from = next(&seed) % BYTES, n = next(&seed) % (BYTES - from) + (next(&seed) % 8 == 0 ? 0 : 1);
-            if (n == 0 || from + n > BYTES || n == BYTES) continue; /* all at once drops the bits: below */
+            const unsigned which = next(&seed) % 2, from = next(&seed) % BYTES,
+                           n = next(&seed) % (BYTES - from) + (next(&seed) % 8 == 0 ? 0 : 1);
+            if (n == 0 || from + n > BYTES || n == BYTES)
+                continue; /* all at once drops the bits: below */
             if (next(&seed) % 2) {
                 mem_mark_init(a[which], from, n);
                 memset(known[which] + from, 1, n);
@@ -160,7 +170,8 @@ static void test_init_bits(void **state)
                 const bool *hole = memchr(known[k] + at, 0, len);
                 uint64_t first = 0;
                 assert_int_equal(mem_is_init(a[k], at, len, &first), hole == NULL);
-                if (hole) assert_int_equal(first, hole - known[k]);
+                if (hole)
+                    assert_int_equal(first, hole - known[k]);
             }
         }
         mem_mark_init(a[0], 0, BYTES);
@@ -190,8 +201,10 @@ static void test_touched_sectors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),   cmocka_unit_test(test_bounds),    cmocka_unit_test(test_limit), cmocka_unit_test(test_fresh_memory_is_poisoned),
-        cmocka_unit_test(test_host_ranges), cmocka_unit_test(test_init_bits), cmocka_unit_test(test_touched_sectors),
+        cmocka_unit_test(test_addresses),       cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_limit),           cmocka_unit_test(test_fresh_memory_is_poisoned),
+        cmocka_unit_test(test_host_ranges),     cmocka_unit_test(test_init_bits),
+        cmocka_unit_test(test_touched_sectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * test_shadow.c - race records against a second implementation: random accesses and synchronisation of a block, where the plain one keeps
- * every access ever made and a vector clock for each thread. Nothing may be reported that is ordered, and the first race on a byte must be.
+ * test_shadow.c - race records against a second implementation: random accesses and synchronisation
+ * of a block, where the plain one keeps every access ever made and a vector clock for each thread.
+ * Nothing may be reported that is ordered, and the first race on a byte must be.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,16 +37,25 @@ struct bench {
 static void bench_open(struct bench *t, bool init, bool race)
 {
     memset(t, 0, sizeof *t);
-    t->func = (struct ptx_func){.name = "bench", .module = &t->module, .insts = t->insts, .inst_count = SITES};
+    t->func = (struct ptx_func){
+        .name = "bench", .module = &t->module, .insts = t->insts, .inst_count = SITES};
     t->program = (struct program){.func = &t->func, .code = t->code, .code_count = SITES};
     for (uint32_t i = 0; i < SITES; i++) {
         t->insts[i].text = "access";
         t->insts[i].form = PTX_FORM_LD;
         t->code[i].tree = i;
     }
-    t->grid = (struct grid){.program = &t->program, .func = &t->func, .device = &t->device, .block_dim = {THREADS, 1, 1}};
-    t->block = (struct block){.shared = t->shared, .shared_size = BYTES, .warps = t->warps, .warp_count = WARPS, .thread_count = THREADS,
-                              .live_threads = THREADS, .grid = &t->grid};
+    t->grid = (struct grid){.program = &t->program,
+                            .func = &t->func,
+                            .device = &t->device,
+                            .block_dim = {THREADS, 1, 1}};
+    t->block = (struct block){.shared = t->shared,
+                              .shared_size = BYTES,
+                              .warps = t->warps,
+                              .warp_count = WARPS,
+                              .thread_count = THREADS,
+                              .live_threads = THREADS,
+                              .grid = &t->grid};
     t->device.report.fd = memfd_create("findings", MFD_CLOEXEC);
     assert_true(t->device.report.fd >= 0);
     for (uint32_t i = 0; i < WARPS; i++) {
@@ -69,30 +79,42 @@ static void bench_close(struct bench *t)
     free(t->device.report.buffer);
 }
 
-static uint64_t reports(const struct bench *t) { return t->device.report.written + t->device.report.suppressed; }
+static uint64_t reports(const struct bench *t)
+{
+    return t->device.report.written + t->device.report.suppressed;
+}
 
 /* ---- the second implementation ---- */
-struct past { uint32_t thread, clock; bool write, atomic; };
+struct past {
+    uint32_t thread, clock;
+    bool write, atomic;
+};
 struct naive {
-    uint32_t clock[THREADS][THREADS];     /* row: what the thread knows of the others; own entry: its own time */
-    struct past *history[BYTES]; uint32_t count[BYTES], cap[BYTES];
-    bool raced[BYTES];                    /* a race was found here before */
+    uint32_t clock[THREADS]
+                  [THREADS]; /* row: what the thread knows of the others; own entry: its own time */
+    struct past *history[BYTES];
+    uint32_t count[BYTES], cap[BYTES];
+    bool raced[BYTES]; /* a race was found here before */
 };
 
 static void naive_close(struct naive *n)
 {
-    for (unsigned i = 0; i < BYTES; i++) free(n->history[i]);
+    for (unsigned i = 0; i < BYTES; i++)
+        free(n->history[i]);
     free(n);
 }
 
-static bool naive_access(struct naive *n, uint32_t thread, uint32_t at, bool write, bool atomic, bool *first)
+static bool naive_access(struct naive *n, uint32_t thread, uint32_t at, bool write, bool atomic,
+                         bool *first)
 {
     bool race = false;
 
     for (uint32_t i = 0; i < n->count[at]; i++) {
         const struct past *p = &n->history[at][i];
-        if (p->thread == thread || (!p->write && !write) || (p->atomic && atomic)) continue;
-        if (p->clock > n->clock[thread][p->thread]) race = true;
+        if (p->thread == thread || (!p->write && !write) || (p->atomic && atomic))
+            continue;
+        if (p->clock > n->clock[thread][p->thread])
+            race = true;
     }
     if (n->count[at] == n->cap[at]) {
         n->cap[at] = n->cap[at] ? 2 * n->cap[at] : 16;
@@ -100,7 +122,8 @@ static bool naive_access(struct naive *n, uint32_t thread, uint32_t at, bool wri
         assert_non_null(n->history[at]);
     }
     n->history[at][n->count[at]++] = (struct past){thread, n->clock[thread][thread], write, atomic};
-    if (race && !n->raced[at]) *first = true;
+    if (race && !n->raced[at])
+        *first = true;
     n->raced[at] = n->raced[at] || race;
     return race;
 }
@@ -112,9 +135,11 @@ static void naive_join(struct naive *n, const bool set[THREADS])
 
     for (unsigned t = 0; t < THREADS; t++)
         for (unsigned i = 0; set[t] && i < THREADS; i++)
-            if (n->clock[t][i] > all[i]) all[i] = n->clock[t][i];
+            if (n->clock[t][i] > all[i])
+                all[i] = n->clock[t][i];
     for (unsigned t = 0; t < THREADS; t++) {
-        if (!set[t]) continue;
+        if (!set[t])
+            continue;
         memcpy(n->clock[t], all, sizeof all);
         n->clock[t][t]++;
     }
@@ -127,7 +152,13 @@ static uint32_t next(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-struct act { uint32_t warp, lanes, site; unsigned width; int kind; uint32_t addr[WARP_LANES]; bool run; };
+struct act {
+    uint32_t warp, lanes, site;
+    unsigned width;
+    int kind;
+    uint32_t addr[WARP_LANES];
+    bool run;
+};
 
 static struct act random_access(uint64_t *seed, bool bytes)
 {
@@ -140,7 +171,10 @@ static struct act random_access(uint64_t *seed, bool bytes)
     a.lanes = a.run ? FULL_MASK : 1u << next(seed) % 32 | 1u << next(seed) % 32;
     const uint32_t base = next(seed) % (BYTES / 4 - WARP_LANES) * 4;
     for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-        a.addr[lane] = a.run ? base + 4 * lane : next(seed) % 6 * 8 + (a.width == 1 ? next(seed) % 8 : a.width == 4 ? next(seed) % 2 * 4 : 0);
+        a.addr[lane] = a.run ? base + 4 * lane
+                             : next(seed) % 6 * 8 + (a.width == 1   ? next(seed) % 8
+                                                     : a.width == 4 ? next(seed) % 2 * 4
+                                                                    : 0);
     return a;
 }
 
@@ -161,9 +195,11 @@ static void shadow_act(struct bench *t, const struct act *a)
         uint32_t rest = 0;
         FOR_EACH_LANE(lane, a->lanes)
         {
-            if (!shadow_word_read(s, a->warp, site, a->addr[lane] / 4, 1u << lane)) rest |= 1u << lane;
+            if (!shadow_word_read(s, a->warp, site, a->addr[lane] / 4, 1u << lane))
+                rest |= 1u << lane;
         }
-        if (rest) shadow_access(w, in, a->addr, rest, a->width, a->kind);
+        if (rest)
+            shadow_access(w, in, a->addr, rest, a->width, a->kind);
         return;
     }
     shadow_access(w, in, a->addr, a->lanes, a->width, a->kind);
@@ -174,7 +210,9 @@ static void naive_act(struct naive *n, const struct act *a, bool *race, bool *fi
     FOR_EACH_LANE(lane, a->lanes)
     {
         for (uint32_t i = 0; i < a->width; i++)
-            *race = naive_access(n, a->warp * WARP_LANES + lane, a->addr[lane] + i, a->kind != SHADOW_READ, a->kind >= SHADOW_ATOMIC, first) || *race;
+            *race = naive_access(n, a->warp * WARP_LANES + lane, a->addr[lane] + i,
+                                 a->kind != SHADOW_READ, a->kind >= SHADOW_ATOMIC, first) ||
+                    *race;
     }
 }
 
@@ -187,16 +225,20 @@ static void random_sync(struct bench *t, struct naive *n, uint64_t *seed, enum o
     const uint32_t what = next(seed) % (order == ORDER_FULL ? 2 : 4), warp = next(seed) % WARPS;
 
     if (what == 0) { /* __syncthreads */
-        for (unsigned i = 0; i < WARPS; i++) masks[i] = FULL_MASK;
+        for (unsigned i = 0; i < WARPS; i++)
+            masks[i] = FULL_MASK;
         memset(set, 1, sizeof set);
         shadow_barrier(&t->block, masks, true);
     } else if (what == 1 || what == 3) { /* __syncwarp, of all or of some lanes */
-        const uint32_t mask = what == 1 ? FULL_MASK : 1u << next(seed) % 32 | next(seed) | 1u << next(seed) % 32;
-        for (unsigned lane = 0; lane < WARP_LANES; lane++) set[warp * WARP_LANES + lane] = mask >> lane & 1;
+        const uint32_t mask =
+            what == 1 ? FULL_MASK : 1u << next(seed) % 32 | next(seed) | 1u << next(seed) % 32;
+        for (unsigned lane = 0; lane < WARP_LANES; lane++)
+            set[warp * WARP_LANES + lane] = mask >> lane & 1;
         shadow_warp_sync(&t->warps[warp], mask);
     } else { /* a named barrier of two warps */
         for (unsigned i = 0; i < WARPS; i++) {
-            if (i == warp) continue;
+            if (i == warp)
+                continue;
             masks[i] = FULL_MASK;
             memset(set + i * WARP_LANES, 1, WARP_LANES);
         }
@@ -215,9 +257,12 @@ static void run_rounds(enum order order, bool bytes, uint64_t seed)
         const uint32_t patience = 1 + next(&seed) % 12; /* accesses between two synchronisations */
         assert_non_null(t);
         assert_non_null(n);
-        for (unsigned i = 0; i < THREADS; i++) n->clock[i][i] = 1;
+        for (unsigned i = 0; i < THREADS; i++)
+            n->clock[i][i] = 1;
         bench_open(t, false, true);
-        if (order == ORDER_PARTS) shadow_warp_sync(&t->warps[0], 3); /* before any access: the exact form from the start */
+        if (order == ORDER_PARTS)
+            shadow_warp_sync(&t->warps[0],
+                             3); /* before any access: the exact form from the start */
         for (unsigned step = 0; step < STEPS; step++) {
             if (next(&seed) % patience == 0) {
                 random_sync(t, n, &seed, order);
@@ -229,8 +274,10 @@ static void run_rounds(enum order order, bool bytes, uint64_t seed)
             naive_act(n, &a, &race, &first);
             shadow_act(t, &a);
             const bool reported = reports(t) != before;
-            if (reported && !race) fail_msg("round %u step %u: reported, but ordered", round, step);
-            if (first && !reported) fail_msg("round %u step %u: a first race was not reported", round, step);
+            if (reported && !race)
+                fail_msg("round %u step %u: reported, but ordered", round, step);
+            if (first && !reported)
+                fail_msg("round %u step %u: a first race was not reported", round, step);
             races += reported;
             quiet += !reported;
         }
@@ -281,8 +328,10 @@ static void test_release_acquire(void **state)
         shadow_warp_sync(&t.warps[2], 3);
         access_one(&t, 0, 0, 16, SHADOW_WRITE);
         shadow_release(&t.warps[0], 1, 77);
-        if (with) shadow_acquire(&t.warps[1], 1, 77);
-        else shadow_acquire(&t.warps[1], 1, 78);
+        if (with)
+            shadow_acquire(&t.warps[1], 1, 77);
+        else
+            shadow_acquire(&t.warps[1], 1, 78);
         access_one(&t, 1, 0, 16, SHADOW_READ);
         assert_int_equal(reports(&t), with ? 0 : 1);
         access_one(&t, 0, 5, 20, SHADOW_WRITE); /* after the release: not covered by it */
@@ -347,7 +396,8 @@ static void test_checks_off(void **state)
     bench_close(&t);
 }
 
-/* Values that are written at once by several lanes: equal ones are a warning, different ones an error. */
+/* Values that are written at once by several lanes: equal ones are a warning, different ones an
+ * error. */
 static void test_values(void **state)
 {
     struct bench t;
@@ -361,7 +411,8 @@ static void test_values(void **state)
     report_flush(&t.device.report);
     char text[4096] = "";
     assert_true(pread(t.device.report.fd, text, sizeof text - 1, 0) > 0);
-    const char *equal = strstr(text, "\"kind\":\"race_equal\""), *differ = strstr(text, "\"kind\":\"race_same_insn\"");
+    const char *equal = strstr(text, "\"kind\":\"race_equal\""),
+               *differ = strstr(text, "\"kind\":\"race_same_insn\"");
     assert_non_null(equal);
     assert_non_null(differ);
     assert_true(equal < differ);
@@ -371,9 +422,11 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_barriers), cmocka_unit_test(test_full_barriers_bytes), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_parts_bytes),   cmocka_unit_test(test_release_acquire),     cmocka_unit_test(test_async_copy),
-        cmocka_unit_test(test_uninitialised), cmocka_unit_test(test_checks_off),          cmocka_unit_test(test_values),
+        cmocka_unit_test(test_full_barriers),   cmocka_unit_test(test_full_barriers_bytes),
+        cmocka_unit_test(test_parts),           cmocka_unit_test(test_parts_bytes),
+        cmocka_unit_test(test_release_acquire), cmocka_unit_test(test_async_copy),
+        cmocka_unit_test(test_uninitialised),   cmocka_unit_test(test_checks_off),
+        cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

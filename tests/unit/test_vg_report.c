@@ -1,5 +1,6 @@
 /*
- * test_vg_report.c - findings as lines: every key, escaping, the limit of ten, text on stderr, refusals, flushing.
+ * test_vg_report.c - findings as lines: every key, escaping, the limit of ten, text on stderr,
+ * refusals, flushing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,8 +39,10 @@ static void bench_open(struct bench *t)
     t->inst = (struct ptx_inst){.text = "ld.global.f32 %f1, [%rd5];", .loc = &t->inner};
     t->second = (struct ptx_inst){.text = "st.shared.f32 [%r1], %f1;", .loc = &t->outer};
     t->func = (struct ptx_func){.name = "_Z11topk_kernelPKfi", .module = &t->module};
-    t->grid = (struct grid){.func = &t->func, .launch_number = 2, .dim = {4, 2, 1}, .block_dim = {64, 1, 1}};
-    t->alloc = (struct alloc){.addr = 0x700000000100ull, .size = 4000, .name = "input", .live = true, .ordinal = 1};
+    t->grid = (struct grid){
+        .func = &t->func, .launch_number = 2, .dim = {4, 2, 1}, .block_dim = {64, 1, 1}};
+    t->alloc = (struct alloc){
+        .addr = 0x700000000100ull, .size = 4000, .name = "input", .live = true, .ordinal = 1};
     t->report.fd = memfd_create("report", MFD_CLOEXEC);
     assert_true(t->report.fd >= 0);
 }
@@ -62,24 +65,41 @@ static void bench_close(struct bench *t)
 
 static struct finding sample(struct bench *t)
 {
-    return (struct finding){.kind = FAULT_GLOBAL_READ_OOB,
-                            .grid = &t->grid,
-                            .at = {.block = {3, 0, 0}, .thread = {31, 0, 0}, .warp = 0, .lane = 31, .inst = &t->inst},
-                            .address = t->alloc.addr + 4400,
-                            .width = 4,
-                            .lanes = 8,
-                            .alloc = &t->alloc};
+    return (struct finding){
+        .kind = FAULT_GLOBAL_READ_OOB,
+        .grid = &t->grid,
+        .at = {.block = {3, 0, 0}, .thread = {31, 0, 0}, .warp = 0, .lane = 31, .inst = &t->inst},
+        .address = t->alloc.addr + 4400,
+        .width = 4,
+        .lanes = 8,
+        .alloc = &t->alloc};
 }
 
 static void test_every_key(void **state)
 {
     static const char *const wanted[] = {
-        "{\"v\":1,\"t\":\"finding\",",    "\"check\":\"memcheck\"",    "\"severity\":\"error\"", "\"kind\":\"global_read_oob\"",
-        "\"kernel\":\"topk_kernel\"",     "\"launch\":2",              "\"file\":\"radix_select.cu\"", "\"line\":41",
-        "\"col\":17",                     "\"block\":[3,0,0]",         "\"thread\":[31,0,0]",    "\"warp\":0,\"lane\":31",
-        "\"address\":\"0x700000001230\"", "\"alloc\":\"input\"",       "\"alloc_size\":4000",    "\"offset\":4400",
-        "\"width\":4",                    "\"lanes\":8",               "\"repeats\":0",          "\"ptx\":\"ld.global.f32 %f1, [%rd5];\"",
-        "\"chain\":\"sm_20_atomic_functions.hpp:84 < radix_select.cu:41\"", "400 bytes past the end of 'input' (4000 bytes)",
+        "{\"v\":1,\"t\":\"finding\",",
+        "\"check\":\"memcheck\"",
+        "\"severity\":\"error\"",
+        "\"kind\":\"global_read_oob\"",
+        "\"kernel\":\"topk_kernel\"",
+        "\"launch\":2",
+        "\"file\":\"radix_select.cu\"",
+        "\"line\":41",
+        "\"col\":17",
+        "\"block\":[3,0,0]",
+        "\"thread\":[31,0,0]",
+        "\"warp\":0,\"lane\":31",
+        "\"address\":\"0x700000001230\"",
+        "\"alloc\":\"input\"",
+        "\"alloc_size\":4000",
+        "\"offset\":4400",
+        "\"width\":4",
+        "\"lanes\":8",
+        "\"repeats\":0",
+        "\"ptx\":\"ld.global.f32 %f1, [%rd5];\"",
+        "\"chain\":\"sm_20_atomic_functions.hpp:84 < radix_select.cu:41\"",
+        "400 bytes past the end of 'input' (4000 bytes)",
     };
     struct bench t;
 
@@ -89,7 +109,8 @@ static void test_every_key(void **state)
     report_finding(&t.report, &f);
     const char *text = bench_text(&t);
     for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        if (!strstr(text, wanted[i])) fail_msg("%s is not in %s", wanted[i], text);
+        if (!strstr(text, wanted[i]))
+            fail_msg("%s is not in %s", wanted[i], text);
     assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1); /* one line */
     bench_close(&t);
 }
@@ -125,8 +146,10 @@ static void test_race_names_both_places(void **state)
     f.kind = FAULT_RACE_READ_WRITE;
     f.other = &other;
     report_finding(&t.report, &f);
-    assert_non_null(strstr(bench_text(&t), "\"other\":{\"v\":1,\"file\":\"radix_select.cu\",\"line\":41,\"col\":17,\"thread\":[5,0,0],"
-                                           "\"ptx\":\"st.shared.f32 [%r1], %f1;\"}"));
+    assert_non_null(strstr(
+        bench_text(&t),
+        "\"other\":{\"v\":1,\"file\":\"radix_select.cu\",\"line\":41,\"col\":17,\"thread\":[5,0,0],"
+        "\"ptx\":\"st.shared.f32 [%r1], %f1;\"}"));
     bench_close(&t);
 }
 
@@ -138,11 +161,13 @@ static void test_ten_of_a_kind(void **state)
     (void)state;
     bench_open(&t);
     struct finding f = sample(&t);
-    for (unsigned i = 0; i < 25; i++) report_finding(&t.report, &f);
+    for (unsigned i = 0; i < 25; i++)
+        report_finding(&t.report, &f);
     f.kind = FAULT_MISALIGNED; /* another kind has its own ten */
     report_finding(&t.report, &f);
     const char *text = bench_text(&t);
-    for (const char *p = text; (p = strchr(p, '\n')) != NULL; p++) lines++;
+    for (const char *p = text; (p = strchr(p, '\n')) != NULL; p++)
+        lines++;
     assert_int_equal(lines, 11);
     assert_int_equal(t.report.suppressed, 15);
     assert_non_null(strstr(text, "\"repeats\":9"));
@@ -185,9 +210,12 @@ static void test_launch_and_refusal(void **state)
     report_refused(&t.report, "_Z1kPf", &t.second, "textures are out of scope");
     report_text(&t.report, "warning", "say \"so\"");
     const char *text = bench_text(&t);
-    assert_non_null(strstr(text, "{\"v\":1,\"t\":\"launch\",\"kernel\":\"topk_kernel\",\"launch\":2,\"grid\":[4,2,1],\"block\":[64,1,1],\"error\":0,\"counts\":{"));
+    assert_non_null(strstr(text, "{\"v\":1,\"t\":\"launch\",\"kernel\":\"topk_kernel\",\"launch\":"
+                                 "2,\"grid\":[4,2,1],\"block\":[64,1,1],\"error\":0,\"counts\":{"));
     assert_non_null(strstr(text, "\"global_ld_sector\":12345678901,"));
-    assert_non_null(strstr(text, "{\"v\":1,\"t\":\"refused\",\"kernel\":\"k\",\"form\":\"st.shared.f32 [%r1], %f1;\""));
+    assert_non_null(strstr(
+        text,
+        "{\"v\":1,\"t\":\"refused\",\"kernel\":\"k\",\"form\":\"st.shared.f32 [%r1], %f1;\""));
     assert_non_null(strstr(text, "{\"v\":1,\"t\":\"warning\",\"text\":\"say \\\"so\\\"\"}\n"));
     bench_close(&t);
 }
@@ -196,7 +224,8 @@ static void test_table(void **state)
 {
     (void)state;
     assert_int_equal(fault_cuda_error(FAULT_MISALIGNED), 716);
-    assert_int_equal(fault_cuda_error(FAULT_RACE_READ_WRITE), 0); /* the finding alone makes the verdict */
+    assert_int_equal(fault_cuda_error(FAULT_RACE_READ_WRITE),
+                     0); /* the finding alone makes the verdict */
     assert_string_equal(fault_check(FAULT_SHARED_UNINIT), "initcheck");
     assert_false(fault_is_error(FAULT_RACE_EQUAL));
     assert_true(fault_is_error(FAULT_RACE_ASYNC));
@@ -205,8 +234,12 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_key),     cmocka_unit_test(test_relation_before_and_freed), cmocka_unit_test(test_race_names_both_places),
-        cmocka_unit_test(test_ten_of_a_kind), cmocka_unit_test(test_hostile_text),              cmocka_unit_test(test_launch_and_refusal),
+        cmocka_unit_test(test_every_key),
+        cmocka_unit_test(test_relation_before_and_freed),
+        cmocka_unit_test(test_race_names_both_places),
+        cmocka_unit_test(test_ten_of_a_kind),
+        cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_launch_and_refusal),
         cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

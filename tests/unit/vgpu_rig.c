@@ -31,35 +31,48 @@ static void read_findings(struct rig_result *r, int fd)
 
     assert_true(n >= 0);
     r->findings[n] = '\0';
-    for (const char *p = r->findings; (p = strstr(p, "\"t\":\"finding\"")) != NULL; p++) r->finding_count++;
+    for (const char *p = r->findings; (p = strstr(p, "\"t\":\"finding\"")) != NULL; p++)
+        r->finding_count++;
 }
 
 /* Fills r->error and r->counts; false with the reason in `why`. */
-static bool launch(struct vgpu_device *d, struct rig_result *r, struct ptx_module *m, const char *kernel, const struct rig_options *o, char *why,
-                   size_t why_size)
+static bool launch(struct vgpu_device *d, struct rig_result *r, struct ptx_module *m,
+                   const char *kernel, const struct rig_options *o, char *why, size_t why_size)
 {
     static const float host_memory[RIG_ELEMENTS];
     struct ptx_func *f = NULL;
     unsigned char params[64] = {0};
 
     for (uint32_t i = 0; i < m->func_count; i++)
-        if (strcmp(m->funcs[i].name, kernel) == 0) f = &m->funcs[i];
+        if (strcmp(m->funcs[i].name, kernel) == 0)
+            f = &m->funcs[i];
     if (!f || f->param_count > 6 || !image_place(&d->space, m, why, why_size)) {
-        if (!f || f->param_count > 6) snprintf(why, why_size, "no kernel '%s' of up to six parameters", kernel);
+        if (!f || f->param_count > 6)
+            snprintf(why, why_size, "no kernel '%s' of up to six parameters", kernel);
         return false;
     }
     struct program *p = lower_function(f, why, why_size);
-    if (!p) return false;
+    if (!p)
+        return false;
 
     struct alloc *out = buffer(d, "out"), *in = buffer(d, "in"), *freed = buffer(d, "freed");
-    for (unsigned i = 0; i < RIG_ELEMENTS; i++) memcpy(in->host + 4 * i, &(float){(float)(i + 1)}, 4);
+    for (unsigned i = 0; i < RIG_ELEMENTS; i++)
+        memcpy(in->host + 4 * i, &(float){(float)(i + 1)}, 4);
     mem_mark_init(in, 0, in->size);
     mem_free(&d->space, freed, 0);
-    const uint64_t values[6] = {out->addr, in->addr, RIG_ELEMENTS, freed->addr, 0, (uint64_t)(uintptr_t)host_memory};
-    for (uint32_t i = 0; i < f->param_count; i++) memcpy(params + f->params[i].offset, &values[i], f->params[i].size);
+    const uint64_t values[6] = {out->addr,   in->addr, RIG_ELEMENTS,
+                                freed->addr, 0,        (uint64_t)(uintptr_t)host_memory};
+    for (uint32_t i = 0; i < f->param_count; i++)
+        memcpy(params + f->params[i].offset, &values[i], f->params[i].size);
 
-    struct grid g = {.program = p, .func = f, .dynamic_shared = o->shared, .params = params, .launch_number = 1, .seed = o->seed,
-                     .budget = o->budget, .device = d};
+    struct grid g = {.program = p,
+                     .func = f,
+                     .dynamic_shared = o->shared,
+                     .params = params,
+                     .launch_number = 1,
+                     .seed = o->seed,
+                     .budget = o->budget,
+                     .device = d};
     g.dim[0] = o->grid ? o->grid : 1;
     g.block_dim[0] = o->block ? o->block : RIG_ELEMENTS;
     g.dim[1] = g.dim[2] = g.block_dim[1] = g.block_dim[2] = 1;
@@ -71,7 +84,8 @@ static bool launch(struct vgpu_device *d, struct rig_result *r, struct ptx_modul
     return true;
 }
 
-void rig_run(struct rig_result *r, const char *ptx, size_t len, const char *kernel, const struct rig_options *o)
+void rig_run(struct rig_result *r, const char *ptx, size_t len, const char *kernel,
+             const struct rig_options *o)
 {
     struct vgpu_device *d = calloc(1, sizeof *d);
     struct ptx_module *m = NULL;
@@ -96,7 +110,8 @@ void rig_run(struct rig_result *r, const char *ptx, size_t len, const char *kern
         report_flush(&d->report);
         read_findings(r, fd);
     }
-    if (m) ptx_module_free(m);
+    if (m)
+        ptx_module_free(m);
     free(d->report.seen);
     free(d->report.buffer);
     free(d->printf_buffer);
@@ -112,7 +127,8 @@ char *rig_read(const char *path, size_t *len)
     FILE *f = fopen(path, "rb");
     char *text = NULL;
 
-    if (!f) fail_msg("cannot read %s", path);
+    if (!f)
+        fail_msg("cannot read %s", path);
     assert_int_equal(fseek(f, 0, SEEK_END), 0);
     const long size = ftell(f);
     assert_true(size >= 0);
@@ -131,7 +147,8 @@ const char *rig_line(const struct rig_result *r, const char *what, unsigned n)
         const char *end = strchr(line, '\n');
         const size_t size = end ? (size_t)(end - line) : strlen(line);
         const char *hit = strstr(line, what);
-        if (hit && hit < line + size && n-- == 0) return line;
+        if (hit && hit < line + size && n-- == 0)
+            return line;
         line += size + (end != NULL);
     }
     return NULL;
@@ -156,5 +173,6 @@ long rig_number(const char *line, const char *key)
 bool rig_text_is(const char *line, const char *key, const char *value)
 {
     const char *at = value_of(line, key);
-    return at && *at == '"' && strncmp(at + 1, value, strlen(value)) == 0 && at[1 + strlen(value)] == '"';
+    return at && *at == '"' && strncmp(at + 1, value, strlen(value)) == 0 &&
+           at[1 + strlen(value)] == '"';
 }
