@@ -180,14 +180,18 @@ static void add_counters(struct findings *f, struct arena *a, json_t *o)
     }
 }
 
-static void parse_line(struct findings *f, struct arena *a, const char *line, size_t len)
+/* `whole`: the line has its end. One without was cut where the captured text was full. */
+static void parse_line(struct findings *f, struct arena *a, const char *line, size_t len,
+                       bool whole)
 {
     json_error_t error;
     json_t *o = json_loadb(line, len, JSON_REJECT_DUPLICATES, &error);
     const char *type = json_string_value(json_object_get(o, "t"));
 
-    if (!json_is_object(o) || type == NULL ||
-        json_integer_value(json_object_get(o, "v")) != FINDINGS_FORMAT)
+    if (o == NULL && !whole)
+        f->dropped++;
+    else if (!json_is_object(o) || type == NULL ||
+             json_integer_value(json_object_get(o, "v")) != FINDINGS_FORMAT)
         f->malformed++;
     else if (strcmp(type, "launch") == 0)
         add_counters(f, a, o);
@@ -209,7 +213,7 @@ void findings_parse(struct findings *out, struct arena *a, const char *text, siz
         const size_t n = end == NULL ? len - begin : (size_t)(end - (text + begin));
 
         if (n > 0)
-            parse_line(out, a, text + begin, n);
+            parse_line(out, a, text + begin, n, end != NULL);
         begin += n + 1;
     }
 }

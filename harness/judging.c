@@ -244,17 +244,9 @@ bool judging_compare(const struct problem *p, const struct casedef *c, const str
 
 static bool is_output(const struct param *q) { return !q->scalar && q->dir != DIR_IN; }
 
-static void add_warning(struct work *w, const char *line)
+static void add_warning(struct work *w, const char *lines)
 {
-    const char *all;
-
-    if (line == NULL || line[0] == '\0' || strstr(w->out->warnings, line) != NULL)
-        return;
-    all = w->out->warnings[0] == '\0'
-              ? line
-              : arena_printf(w->run->arena, "%s\n%s", w->out->warnings, line);
-    if (all != NULL)
-        w->out->warnings = all;
+    w->out->warnings = reply_add_warnings(w->run->arena, w->out->warnings, lines);
 }
 
 static void fail_case(struct work *w, char letter, enum verdict v, const char *reason,

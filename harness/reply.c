@@ -17,15 +17,58 @@ static void complain(struct reply_verdict *v, enum verdict verdict, const char *
     v->detail = "";
 }
 
+/* The part of a warning that tells it from others: for a finding its check and its place without
+ * block and thread, so that one fault is told once and not for each thread that commits it. */
+static bool same_warning(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    const char *a_block = memmem(a, a_len, " block (", 8),
+               *b_block = memmem(b, b_len, " block (", 8);
+    const char *a_at, *b_at;
+    size_t check;
+
+    if (a_block == NULL || b_block == NULL)
+        return a_len == b_len && memcmp(a, b, a_len) == 0;
+    for (a_at = a_block; a_at > a && strncmp(a_at, " at ", 4) != 0;)
+        a_at--;
+    for (b_at = b_block; b_at > b && strncmp(b_at, " at ", 4) != 0;)
+        b_at--;
+    check = strcspn(a, ":");
+    return strncmp(a, b, check + 1) == 0 && a_block - a_at == b_block - b_at &&
+           memcmp(a_at, b_at, (size_t)(a_block - a_at)) == 0;
+}
+
+static bool has_warning(const char *all, const char *line, size_t len)
+{
+    for (; *all != '\0'; all += all[0] == '\n') {
+        const size_t n = strcspn(all, "\n");
+
+        if (same_warning(all, n, line, len))
+            return true;
+        all += n;
+    }
+    return false;
+}
+
+const char *reply_add_warnings(struct arena *a, const char *all, const char *lines)
+{
+    for (const char *line = lines; line != NULL && *line != '\0'; line += line[0] == '\n') {
+        const size_t n = strcspn(line, "\n");
+
+        if (n > 0 && !has_warning(all, line, n)) {
+            const char *more =
+                arena_printf(a, "%s%s%.*s", all, all[0] == '\0' ? "" : "\n", (int)n, line);
+
+            if (more != NULL)
+                all = more;
+        }
+        line += n;
+    }
+    return all;
+}
+
 static void warn(struct arena *a, struct reply_verdict *v, const char *line)
 {
-    const char *all;
-
-    if (line == NULL)
-        return;
-    all = v->warnings[0] == '\0' ? line : arena_printf(a, "%s\n%s", v->warnings, line);
-    if (all != NULL)
-        v->warnings = all;
+    v->warnings = reply_add_warnings(a, v->warnings, line);
 }
 
 /* Where a finding stands: the place, and for races the second place. */

@@ -31,4 +31,8 @@ struct reply_verdict {
 struct reply_verdict reply_read(struct arena *a, const struct reply_context *rc,
                                 const struct call_reply *reply, struct findings *findings);
 
+/* `all` and those lines of `lines` (may be NULL) that it does not have: a finding counts as there
+ * when check and place agree, whatever its block, thread and address. */
+const char *reply_add_warnings(struct arena *a, const char *all, const char *lines);
+
 #endif

@@ -125,10 +125,57 @@ static void hostile_lines_do_no_harm(void **state)
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         parse(f, lines[i]);
-        malformed += f->f.malformed;
+        malformed += f->f.malformed + f->f.dropped; /* without its end a line may be cut */
         assert_true(f->f.count <= 1);
     }
     assert_true(malformed >= 8);
+}
+
+/* The last line of a text that was full is no unreadable one; a whole line of rubbish is. */
+static void a_line_cut_at_the_end_is_counted_apart(void **state)
+{
+    struct fixture *f = *state;
+    char *text = malloc(2 * sizeof oob);
+
+    assert_non_null(text);
+    (void)snprintf(text, 2 * sizeof oob, "%s%.*s", oob, (int)sizeof oob / 2, oob);
+    parse(f, text);
+    assert_int_equal(f->f.count, 1);
+    assert_int_equal(f->f.dropped, 1);
+    assert_int_equal(f->f.malformed, 0);
+    strcat(text, "\n");
+    parse(f, text);
+    assert_int_equal(f->f.dropped, 0);
+    assert_int_equal(f->f.malformed, 1);
+    free(text);
+}
+
+/* One fault that many threads commit is one warning, another line of the source is another. */
+static void a_warning_is_told_once_a_place(void **state)
+{
+    static const char first[] =
+        "initcheck: read of memory never written: at 0x10 at a.cu:7 k block "
+        "(0,0,0) thread (1,0,0): ld.shared.f32 %f1, [%r1];";
+    static const char again[] =
+        "initcheck: read of memory never written: at 0x18 at a.cu:7 k block "
+        "(2,0,0) thread (5,0,0): ld.shared.f32 %f1, [%r1];";
+    static const char other_line[] = "initcheck: read of memory never written: at 0x10 at a.cu:9 k "
+                                     "block (0,0,0) thread (1,0,0): ld.shared.f32 %f1, [%r1];";
+    static const char other_check[] = "racecheck: two writes: at 0x10 at a.cu:7 k block (0,0,0) "
+                                      "thread (1,0,0): st.shared.f32 [%r1], %f1;";
+    struct fixture *f = *state;
+    const char *all = reply_add_warnings(&f->a, "", first);
+    char *lines;
+
+    assert_string_equal(all, first);
+    assert_string_equal(reply_add_warnings(&f->a, all, NULL), first);
+    assert_string_equal(reply_add_warnings(&f->a, all, again), first);
+    lines = arena_printf(&f->a, "%s\n%s\nplain\n%s\nplain", again, other_line, other_check);
+    assert_non_null(lines);
+    all = reply_add_warnings(&f->a, all, lines);
+    lines = arena_printf(&f->a, "%s\n%s\nplain\n%s", first, other_line, other_check);
+    assert_non_null(lines);
+    assert_string_equal(all, lines);
 }
 
 static void texts_are_cut_and_cleaned(void **state)
@@ -283,6 +330,8 @@ int main(void)
                                        CASE(classes),
                                        CASE(counters_add_up_over_launches),
                                        CASE(hostile_lines_do_no_harm),
+                                       CASE(a_line_cut_at_the_end_is_counted_apart),
+                                       CASE(a_warning_is_told_once_a_place),
                                        CASE(texts_are_cut_and_cleaned),
                                        CASE(too_many_are_counted),
                                        CASE(findings_make_verdicts_worse_never_better),
