@@ -198,6 +198,8 @@ static bool open_device(struct run *r, const struct vgpu_options *o, const char 
 static void close_device(struct run *r)
 {
     report_flush(&r->device.report);
+    free(r->device.report.seen);
+    free(r->device.report.buffer);
     if (r->module)
         image_remove(&r->device.space, r->module, 0);
     if (r->module)
@@ -271,6 +273,7 @@ static bool launch(struct run *r, const struct test *t, uint64_t seed, char *err
                      .cooperative = t->cooperative,
                      .params = r->params,
                      .launch_number = 1,
+                     .budget = t->budget,
                      .seed = seed,
                      .device = &r->device};
     memcpy(g.dim, t->grid, sizeof g.dim);

@@ -482,6 +482,8 @@ static bool directive(struct test *t, struct reader *r)
         return false;
     if (is(s, n, "error"))
         t->error = (int)strtol(v, NULL, 10);
+    else if (is(s, n, "budget"))
+        t->budget = strtoull(v, NULL, 0);
     else if (is(s, n, "ulp"))
         t->ulp = strtod(v, NULL);
     else if (is(s, n, "relative"))

@@ -36,6 +36,7 @@ struct test {
     bool cooperative;
     struct test_arg args[TEST_ARGS];
     unsigned arg_count;
+    uint64_t budget;                /* warp instructions the launch may take, 0 = the default */
     int error;                      /* CUDA error the launch must end with */
     char finding[32];               /* kind that must be reported, "" = none may be */
     double ulp, relative, absolute; /* allowed differences of floats; all 0: bit for bit */
