@@ -70,9 +70,13 @@ static uint64_t combine_float(const struct element *e, uint64_t old, uint64_t b)
 {
     if (e->type == PTX_TYPE_F64) {
         const double x = f64_make(old), y = f64_make(b);
+        /* The adder beside the L2 cache hands a NaN on as it is, b first; the f64 unit quietens,
+         * the old value first. */
+        if (e->op == ATOM_ADD && e->flush)
+            return y != y ? b : x != x ? old : f64_bits(f64_canon(x + y));
         return f64_bits(e->op == ATOM_MIN   ? f64_min(x, y)
                         : e->op == ATOM_MAX ? f64_max(x, y)
-                                            : f64_canon(x + y));
+                                            : f64_result(x + y, x, y));
     }
     if (e->type == PTX_TYPE_F32) {
         /* Global f32 sums flush subnormal operands and results, shared ones do not (PTX ISA, atom).

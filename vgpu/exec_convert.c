@@ -127,6 +127,13 @@ static uint64_t int_from_float(double x, enum ptx_type t, enum ptx_type from, en
         return 0;
     return (uint64_t)x;
 }
+/* The NaN of a 16-bit format with so many fraction bits: sign and upper payload bits of the f64,
+ * quieted. */
+static uint64_t half_nan(uint64_t u, unsigned fraction)
+{
+    uint64_t quiet = 1ull << (fraction - 1), exponent = 0x7fffu & ~((1u << fraction) - 1);
+    return (u >> 48 & 0x8000u) | exponent | quiet | (u >> (52 - fraction) & (quiet - 1));
+}
 /* Between formats of different size only f64 keeps the payload of a NaN. */
 static uint64_t float_from_float(double x, enum ptx_type d, enum ptx_type s, enum rounding mode,
                                  unsigned flags, bool integral)
@@ -139,6 +146,8 @@ static uint64_t float_from_float(double x, enum ptx_type d, enum ptx_type s, enu
         x = 0.0;
     if (d == PTX_TYPE_F64)
         return f64_bits(f64_quiet(x));
+    if (x != x && s == PTX_TYPE_F64 && d != PTX_TYPE_F32)
+        return half_nan(f64_bits(x), d == PTX_TYPE_F16 ? 10 : 7);
     if (d == PTX_TYPE_F16)
         return ieee_narrow(x, 10, 5, mode);
     if (d == PTX_TYPE_BF16)

@@ -48,8 +48,18 @@ EACHF(fma_f32_any, out_f32(mode, f32_fma_mode(in_f32(mode, a), in_f32(mode, b), 
 MAPF(div_f32, f32_canon(a / b))
 MAPF(rcp_f32, f32_canon(1.0f / a))
 MAPF(sqrt_f32, f32_canon(__builtin_sqrtf(a)))
-EACHF(div_f32_any, out_f32(mode, ieee_div32(in_f32(mode, a), in_f32(mode, b), rounding_of(mode))))
-EACHF(rcp_f32_any, out_f32(mode, ieee_div32(1.0f, in_f32(mode, a), rounding_of(mode))))
+/* Directed quotients are flushed where the exact one is below the normal range, also when it would
+ * be rounded up into it. */
+static inline float div_f32_mode(float a, float b, unsigned mode)
+{
+    double q = (double)a / (double)b;
+    bool tiny =
+        (mode & FLOAT_FTZ) && rounding_of(mode) != ROUND_NEAREST && __builtin_fabs(q) < 0x1p-126;
+    float zero = (float)(q * 0x1p-200); /* of the sign of q */
+    return tiny ? zero : ieee_div32(a, b, rounding_of(mode));
+}
+EACHF(div_f32_any, out_f32(mode, div_f32_mode(in_f32(mode, a), in_f32(mode, b), mode)))
+EACHF(rcp_f32_any, out_f32(mode, div_f32_mode(1.0f, in_f32(mode, a), mode)))
 EACHF(sqrt_f32_any, out_f32(mode, ieee_sqrt32(in_f32(mode, a), rounding_of(mode))))
 MAPF(abs_f32, f32_canon(in_f32(mode, f32_make(f32_bits(a) & 0x7fffffffu))))
 MAPF(neg_f32, f32_canon(in_f32(mode, f32_make(f32_bits(a) ^ 0x80000000u))))
@@ -241,8 +251,15 @@ static inline uint32_t pair_canon(uint32_t x, uint32_t limit)
 {
     return half_canon(x & 0xffffu, limit) | half_canon(x >> 16, limit) << 16;
 }
-MAPH(abs_half, pair_canon(a & 0x7fff7fffu, in->e & 1 ? 0x7f80u : 0x7c00u))
-MAPH(neg_half, pair_canon(a ^ 0x80008000u, in->e & 1 ? 0x7f80u : 0x7c00u))
+/* .ftz exists for f16 only. */
+static inline uint32_t pair_flush(uint32_t x, unsigned mode)
+{
+    uint32_t low = (x & 0x7c00u) != 0 ? 0xffffu : 0x8000u,
+             high = (x & 0x7c000000u) != 0 ? 0xffff0000u : 0x80000000u;
+    return mode & FLOAT_FTZ ? x & (low | high) : x;
+}
+MAPH(abs_half, pair_canon(pair_flush(a, mode) & 0x7fff7fffu, in->e & 1 ? 0x7f80u : 0x7c00u))
+MAPH(neg_half, pair_canon(pair_flush(a, mode) ^ 0x80008000u, in->e & 1 ? 0x7f80u : 0x7c00u))
 
 /* ---- comparisons ---- */
 #define COMPARE_FLOAT(SUFFIX, T)                                                                   \
