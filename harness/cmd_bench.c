@@ -77,6 +77,9 @@ static enum status print_problem_boards(struct judge *j, const struct results *r
     return st;
 }
 
+/* Timing needs the perf cases, which a functional run leaves out. */
+static const char *const EVERY_TAG[] = {"site", "edge", "stress", "perf", NULL};
+
 /* Judge everything but what is not asked for, then time. Shared with cmd_everything. */
 static enum status judge_and_time(struct judge *j, const struct common_options *common,
                                   const struct bench_values *v,
@@ -84,7 +87,6 @@ static enum status judge_and_time(struct judge *j, const struct common_options *
                                   const struct target *targets, unsigned count,
                                   struct results *results, struct diag *d)
 {
-    static const char *const every[] = {"site", "edge", "stress", "perf", NULL};
     struct common_options judged = *common;
     struct cmd_judge_options o = {.common = &judged, .headline = true, .tune = v->tune};
     struct judging_options judging = {.cfg = &j->cfg, .backend = backend, .stop = j->stop};
@@ -99,7 +101,7 @@ static enum status judge_and_time(struct judge *j, const struct common_options *
                                   .hot = true,
                                   .term = &j->term};
 
-    judged.tags = common->tags != NULL || common->case_glob != NULL ? common->tags : every;
+    judged.tags = common->tags != NULL ? common->tags : EVERY_TAG;
     judged.case_glob = common->case_glob;
     judged.json_path =
         common->json_path != NULL && strcmp(common->json_path, "-") == 0 ? common->json_path : NULL;
@@ -140,6 +142,8 @@ enum status cmd_bench(struct judge *j, int argc, char **argv, int *exit_code, st
     if (help)
         return STATUS_OK;
     TRY(cmd_targets(j, &common, SCOPE_JUDGED, &targets, &count, d));
+    if (common.tags == NULL)
+        common.tags = EVERY_TAG;
     TRY(cmd_check_cases(j, &common, targets, count, d));
     TRY(backend_choose(&backend, &j->arena, &j->cfg, d));
     if (backend.kind == BACKEND_VGPU)
