@@ -143,7 +143,8 @@ def run_file(ptxrun: str, path: str, results: Results) -> None:
             setattr(total, count, getattr(total, count) + getattr(t, count))
         if bound:
             limit = " or ".join(f"{k} {v:g}" for k, v in bound.items())
-            results.approximate.append((forms[i] if i < len(forms) else key, kind, limit, t))
+            what = f"`{forms[i]}`" if i < len(forms) else f"{area}/{name}: {key}"
+            results.approximate.append((what, kind, limit, t))
 
 
 def render(results: Results) -> str:
@@ -180,11 +181,11 @@ def render(results: Results) -> str:
         "Infinities and NaNs must agree in every bit. *Worst* is the largest difference in parts of",
         "the bound; where a test has two bounds, either will do. Their origin stands in the test file.",
         "",
-        "| form | type | bound | values | equal | worst |",
+        "| form or result | type | bound | values | equal | worst |",
         "|---|---|---|---|---|---|",
     ]
     for form, kind, limit, t in results.approximate:
-        lines.append(f"| `{form}` | {kind} | {limit} | {t.values} | {t.equal} | {t.share:.2f} |")
+        lines.append(f"| {form} | {kind} | {limit} | {t.values} | {t.equal} | {t.share:.2f} |")
     return "\n".join(lines) + "\n"
 
 
