@@ -375,6 +375,76 @@ static const char *hint_order(const struct view *v)
     return text;
 }
 
+/* ---- moved values: what is in no input, and which way they run ---- */
+
+static bool holds(const double *sorted, uint64_t n, double x)
+{
+    return bsearch(&x, sorted, n, sizeof *sorted, by_value) != NULL;
+}
+
+/* Where every right value is an element of an input, an output that is none was made up. */
+static const char *invented(const struct view *v, const double *sorted, uint64_t n)
+{
+    for (uint64_t i = 0; i < v->n; i++)
+        if (!holds(sorted, n, v->want[i]))
+            return NULL;
+    for (uint64_t i = 0; i < v->n; i++)
+        if (v->bad[i] && !isnan(v->got[i]) && !compare_element_unwritten(v->cmp, i) &&
+            !holds(sorted, n, v->got[i]))
+            return arena_printf(v->arena,
+                                "element %" PRIu64
+                                " = %.9g is in no input: padding, or memory never written",
+                                i, v->got[i]);
+    return NULL;
+}
+
+static const char *hint_invented(const struct view *v)
+{
+    uint64_t total = 0, n = 0;
+    const char *text;
+    double *all;
+
+    for (unsigned k = 0; k < v->in->input_count; k++)
+        total += v->in->inputs[k].count;
+    if (v->n < 2 || total == 0 || total > HINTS_MAX_ELEMENTS)
+        return NULL;
+    all = xalloc_array(total, sizeof *all);
+    if (all == NULL)
+        return NULL;
+    for (unsigned k = 0; k < v->in->input_count; k++)
+        for (uint64_t i = 0; i < v->in->inputs[k].count; i++)
+            all[n++] = compare_load(v->in->inputs[k].dtype, v->in->inputs[k].data, i);
+    qsort(all, n, sizeof *all, by_value);
+    text = isnan(all[n - 1]) ? NULL : invented(v, all, n);
+    xfree(all);
+    return text;
+}
+
+/* 1: ascends, -1: descends, 0: neither, or constant, or not a number. */
+static int direction(const double *x, uint64_t n)
+{
+    bool up = false, down = false;
+
+    for (uint64_t i = 1; i < n; i++) {
+        if (isnan(x[i - 1]) || isnan(x[i]))
+            return 0;
+        up = up || x[i] > x[i - 1];
+        down = down || x[i] < x[i - 1];
+    }
+    return (int)up - (int)down;
+}
+
+static const char *hint_direction(const struct view *v)
+{
+    const int got = direction(v->got, v->n), want = direction(v->want, v->n);
+
+    /* Two elements run some way by chance, a whole output does not. */
+    if (v->n < 3 || got == 0 || want == 0 || got == want)
+        return NULL;
+    return got > 0 ? "the values ascend, they should descend"
+                   : "the values descend, they should ascend";
+}
+
 /* ---- a constant factor ---- */
 
 static const char *factor_name(const struct view *v, double factor)
@@ -427,8 +497,8 @@ static const char *hint_factor(const struct view *v)
 
 static const pattern patterns[] = {hint_unwritten, hint_past_end,    hint_guard_bits, hint_decoy,
                                    hint_replay,    hint_accumulates, hint_zeros,      hint_copy,
-                                   hint_tail,      hint_rows,        hint_stride,     hint_from_on,
-                                   hint_order,     hint_factor};
+                                   hint_tail,      hint_rows,        hint_invented,   hint_stride,
+                                   hint_from_on,   hint_order,       hint_direction,  hint_factor};
 
 static bool view_open(struct view *v)
 {

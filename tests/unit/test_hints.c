@@ -103,6 +103,48 @@ static void test_nothing_written(void **state)
     assert_int_equal(f->count, 1);
 }
 
+/* All right values are in the input; -inf and a sum are not. */
+static void test_value_of_no_input(void **state)
+{
+    struct fixture *f = *state;
+
+    f->in.inputs[0] =
+        (struct hint_tensor){.name = "input", .dtype = DTYPE_F32, .count = N, .data = f->want};
+    f->in.input_count = 1;
+    f->got[7] = -INFINITY;
+    EXPECT(f, "element 7 = -inf is in no input: padding, or memory never written");
+    f->got[7] = f->want[9]; /* a wrong one, but an element of the input */
+    find(f);
+    for (unsigned k = 0; k < f->count; k++)
+        assert_null(strstr(f->out[k], "in no input"));
+    f->got[7] = -INFINITY;
+    f->in.inputs[0].count = N - 1; /* a right value that is computed: so may the others be */
+    find(f);
+    for (unsigned k = 0; k < f->count; k++)
+        assert_null(strstr(f->out[k], "in no input"));
+}
+
+static void test_direction(void **state)
+{
+    struct fixture *f = *state;
+
+    use_rule(f, RULE_ALLCLOSE, 1e-6);
+    for (int i = 0; i < N; i++)
+        f->got[i] = (float)(i * i);
+    find(f);
+    assert_int_equal(f->count, 1);
+    assert_string_equal(f->out[0], "the values ascend, they should descend");
+    f->got[N / 2] = 0.0f; /* neither way */
+    find(f);
+    for (unsigned k = 0; k < f->count; k++)
+        assert_null(strstr(f->out[k], "descend"));
+    for (int i = 0; i < N; i++)
+        f->got[i] = (float)(9000 - i * i); /* the right way, wrong values */
+    find(f);
+    for (unsigned k = 0; k < f->count; k++)
+        assert_null(strstr(f->out[k], "descend"));
+}
+
 static void test_unwritten_range(void **state)
 {
     struct fixture *f = *state;
@@ -339,6 +381,8 @@ static void test_accepted_output_gets_no_hint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {CASE(test_nothing_written),
+                                       CASE(test_value_of_no_input),
+                                       CASE(test_direction),
                                        CASE(test_unwritten_range),
                                        CASE(test_read_past_end),
                                        CASE(test_guard_bits_in_b),
