@@ -495,10 +495,10 @@ static const char *hint_factor(const struct view *v)
     return arena_printf(v->arena, "off by the constant factor %.6g%s", factor, name);
 }
 
-static const pattern patterns[] = {hint_unwritten, hint_past_end,    hint_guard_bits, hint_decoy,
-                                   hint_replay,    hint_accumulates, hint_zeros,      hint_copy,
-                                   hint_tail,      hint_rows,        hint_invented,   hint_stride,
-                                   hint_from_on,   hint_order,       hint_direction,  hint_factor};
+static const pattern patterns[] = {
+    hint_unwritten, hint_past_end, hint_guard_bits, hint_decoy,    hint_replay,   hint_accumulates,
+    hint_zeros,     hint_copy,     hint_tail,       hint_rows,     hint_invented, hint_stride,
+    hint_from_on,   hint_order,    hint_factor,     hint_direction};
 
 static bool view_open(struct view *v)
 {
