@@ -40,8 +40,10 @@ static inline void addresses(struct warp *w, const struct insn *in, uint64_t min
         const lane_u64 *base = SLOT(lane_u64, w, in->a);
         LANE_LOOP FOR_LANES { addr[lane] = base[lane] + plus; }
     } else {
+        /* A 32-bit address is a 32-bit sum: a negative index may have wrapped around. */
         const lane_u32 *base = SLOT(lane_u32, w, in->a);
-        LANE_LOOP FOR_LANES { addr[lane] = base[lane] + plus; }
+        const uint32_t offset = (uint32_t)in->imm;
+        LANE_LOOP FOR_LANES { addr[lane] = (uint32_t)(base[lane] + offset) - minus; }
     }
 }
 
