@@ -4,11 +4,11 @@
 // @arch   sm_80
 // The file to submit: it picks its path from S, d and gamma.
 // Path 1 (64 < S, d <= 64, gamma^64 <= 2^-6): one cooperative launch, a block per chunk of 64 rows
-// and 32 columns of V. Bytes: 16*S*d (4.2 MB at 4096x64) plus 8 KB of state per block in L2.
-// Floor 2.6 us + 1 us. Above the floor: one publish-and-poll round trip between blocks (1.3 us),
-// four to six states read back (1 us), four small TF32 products. Path 2 (everything else): the
-// three stages of scan_tf32x3.cu; floor and remarks there. Exactness: a block adds the states of
-// its predecessors, newest first, and stops only when the sum of everything older, bounded by the
+// and 32 columns of V. Bytes: 16*S*d (4.2 MB at 4096x64) plus 8 KB of state per block in L2. Floor
+// 2.7 us + 1 us. Above the floor: four dependent TF32 products of one block, 5 us of latency (9.5
+// us at S = 256 already), then one trip to L2 for five states. Path 2 (everything else): the three
+// stages of scan_tf32x3.cu; floor and remarks there. Exactness: a block adds the states of its
+// predecessors, newest first, and stops only when the sum of everything older, bounded by the
 // published maxima, is below 2^-26 of the smallest element of what it has, taken in absolute
 // values. So the cut is proven at run time, is relative, and holds for any magnitudes; where it
 // cannot be proven the walk goes back to the first chunk. Deterministic.
@@ -420,44 +420,115 @@ static void run(const float *Q, const float *K, const float *V, float *output, i
 constexpr int THREADS = 256; // 8 warps
 constexpr int HALF = 32;     // columns of V a block
 constexpr int LOOK_CHUNKS = MAX_S / TILE;
-constexpr int PITCH_H = HALF + 8;
-constexpr int BATCH = 6;           // states read back at once: enough for gamma .9 on normal data
+constexpr int BATCH = 5;           // states read back at once: enough for gamma .9 on normal data
 constexpr int STATE = TILE * HALF; // floats of a published state
+// Pitches without bank conflicts. Lanes read two floats at a time, so half a warp goes together.
+// Rows read along (word 2t of row g), or across at rows t and t + 4, want 8 modulo 32; rows read
+// across at 2t and 2t + 1 want 4 modulo 16.
+constexpr int PITCH_QK = TILE + 8, PITCH_V = HALF + 8, PITCH_H = HALF + 4;
 constexpr int LOOK_SHARED =
-    (3 * TILE * PITCH_P + TILE * PITCH_H + 2 * LOOK_CHUNKS + 2 * TILE + 32) * 4;
+    (2 * TILE * PITCH_QK + TILE * PITCH_P + TILE * PITCH_V + LOOK_CHUNKS + 2 * TILE + 32) * 4;
 
-__device__ static __align__(16) float published[LOOK_CHUNKS * 2 * STATE]; // [chunk][half][i][j]
-__device__ static unsigned long long
-    words[LOOK_CHUNKS * 2]; // {epoch, largest |element|} of each published state
-__device__ static unsigned
-    epoch; // calls so far; advanced by the last block, so a captured launch replays correctly
+// Powers of gamma, from double: gamma^0 .. gamma^64, and w^0 .. w^127 with w = gamma^64.
+struct powers {
+    float decay[TILE + 1], weights[LOOK_CHUNKS];
+};
+
+// Two buffers in turn, [parity][chunk][half][part][thread]: a call publishes into one, finds it
+// empty, and empties the other. An empty word is +0; a published +0 goes as -0.
+__device__ static __align__(16) float4 published[2][LOOK_CHUNKS * 2][STATE / 4];
+// {epoch, largest |element|} of each published state
+__device__ static unsigned long long words[LOOK_CHUNKS * 2];
+// Calls so far, and the chunks that the last of them published; written by the last block, so a
+// captured launch replays correctly.
+__device__ static unsigned epoch, filled;
 __device__ static unsigned ticket;
 
-__device__ static unsigned long long load_acquire(const unsigned long long *from)
+// Relaxed: each word says by itself that it is there, nothing else has to be visible with it.
+__device__ static float4 load_state(const float4 *from)
 {
-    unsigned long long value;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
-    return value;
-}
-__device__ static void store_release(unsigned long long *to, unsigned long long value)
-{
-    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
-}
-__device__ static float warp_max(float x)
-{
-    for (int step = 16; step > 0; step /= 2)
-        x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, step));
+    float4 x;
+    asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+                 : "l"(from)
+                 : "memory");
     return x;
 }
-// base^n in double by squaring: weights between chunks need more than the 24 bits of a float power
-// of a float power.
-__device__ static double power(double base, int n)
+__device__ static void store_state(float4 *to, float4 x)
 {
-    double result = 1.0;
-    for (; n > 0; n /= 2, base *= base)
-        if (n % 2 != 0)
-            result *= base;
-    return result;
+    asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(x.x),
+                 "f"(x.y), "f"(x.z), "f"(x.w)
+                 : "memory");
+}
+__device__ static bool complete(float4 x)
+{
+    return __float_as_uint(x.x) != 0 && __float_as_uint(x.y) != 0 && __float_as_uint(x.z) != 0 &&
+           __float_as_uint(x.w) != 0;
+}
+__device__ static unsigned long long load_word(const unsigned long long *from)
+{
+    unsigned long long value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+}
+__device__ static void store_word(unsigned long long *to, unsigned long long value)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+
+// ---- fragments
+// A product may run through k and n in any order, as long as operands and result agree: a lane
+// takes neighbours in memory wherever it can, eight bytes a load.
+__device__ static float2 pair(const float *from) { return *reinterpret_cast<const float2 *>(from); }
+
+// acc (a row of NT tiles of 16x8) += A B over length (a multiple of 8). a(x, k) and b(y, k) load
+// the lane's operands of step k: x[0..3] = rows g, g + 8, at the lane's first k, then its second;
+// y[j] = column g of tile j at the same two. Small terms have accumulators of their own, as above.
+template <int NT, class A, class B>
+__device__ static void row_product(float (&acc)[NT][4], int length, A a, B b)
+{
+    float small[NT][4] = {};
+#pragma unroll 2
+    for (int k = 0; k < length; k += 8) {
+        float x[4], y[NT][2];
+        a(x, k);
+        b(y, k);
+        uint32_t ah[4], al[4], bh[NT][2], bl[NT][2];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            const split s = split_tf32(x[e]);
+            ah[e] = s.hi, al[e] = s.lo;
+        }
+#pragma unroll
+        for (int j = 0; j < NT; ++j)
+#pragma unroll
+            for (int e = 0; e < 2; ++e) {
+                const split s = split_tf32(y[j][e]);
+                bh[j][e] = s.hi, bl[j][e] = s.lo;
+            }
+#pragma unroll
+        for (int j = 0; j < NT; ++j)
+            mma(small[j], al, bh[j]);
+#pragma unroll
+        for (int j = 0; j < NT; ++j)
+            mma(acc[j], ah, bh[j]);
+#pragma unroll
+        for (int j = 0; j < NT; ++j)
+            mma(small[j], ah, bl[j]);
+    }
+    for (int j = 0; j < NT; ++j)
+        for (int e = 0; e < 4; ++e)
+            acc[j][e] += small[j][e];
+}
+
+// A from 16 rows of k: the lane's k are 2t and 2t + 1.
+__device__ static void load_q(float (&x)[4], const float *rows, int k)
+{
+    const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
+    for (int h = 0; h < 2; ++h) {
+        const float2 two = pair(rows + (g + h * 8) * PITCH_QK + k + t * 2);
+        x[h] = two.x, x[h + 2] = two.y;
+    }
 }
 
 // Grid: (2, chunks). Every block is resident (cooperative launch), so waiting for a predecessor
@@ -466,190 +537,225 @@ template <bool VEC>
 __global__ static void __launch_bounds__(THREADS, 2)
     lookback_kernel(const float *__restrict__ Q, const float *__restrict__ K,
                     const float *__restrict__ V, float *__restrict__ output, int seq, int d,
-                    float gamma, float scale)
+                    float scale, const __grid_constant__ powers table)
 {
     extern __shared__ __align__(16) float shared[];
-    float *qs = shared, *ks = qs + TILE * PITCH_P, *ps = ks + TILE * PITCH_P,
+    float *qs = shared, *ks = qs + TILE * PITCH_QK, *ps = ks + TILE * PITCH_QK,
           *vs = ps + TILE * PITCH_P;
-    float *rest =
-        vs + TILE * PITCH_H; // rest[p]: bound of all states up to p, weighted as seen from here
-    float *weights = rest + LOOK_CHUNKS;  // w^t
-    float *decay = weights + LOOK_CHUNKS; // gamma^0 .. gamma^64
-    float *reduced = decay + 2 * TILE;    // one value a warp
+    float *weights = vs + TILE * PITCH_V;                               // w^t
+    float *decay = weights + LOOK_CHUNKS;                               // gamma^0 .. gamma^64
+    unsigned *reduced = reinterpret_cast<unsigned *>(decay + 2 * TILE); // one value a warp
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32,
               g = lane / 4, t = lane % 4;
     const int half = static_cast<int>(blockIdx.x), chunk = static_cast<int>(blockIdx.y),
-              n0 = chunk * TILE, j0 = half * HALF;
+              chunks = static_cast<int>(gridDim.y), n0 = chunk * TILE, j0 = half * HALF;
     const int wm = warp / 2 * 16, wn = warp % 2 * 16, wp = warp % 2 * 32;
-    const unsigned now = *reinterpret_cast<volatile unsigned *>(&epoch) + 1;
 
     // (a) Load Q, K and half of V, zero-padded; meanwhile the powers.
-    stage<THREADS, TILE, TILE, PITCH_P, VEC>(ks, K, n0, 0, seq, d, d);
-    stage<THREADS, TILE, HALF, PITCH_H, VEC>(vs, V, n0, j0, seq, d, d);
+    stage<THREADS, TILE, TILE, PITCH_QK, VEC>(ks, K, n0, 0, seq, d, d);
+    stage<THREADS, TILE, HALF, PITCH_V, VEC>(vs, V, n0, j0, seq, d, d);
     commit();
-    stage<THREADS, TILE, TILE, PITCH_P, VEC>(qs, Q, n0, 0, seq, d, d);
+    stage<THREADS, TILE, TILE, PITCH_QK, VEC>(qs, Q, n0, 0, seq, d, d);
     commit();
+    const unsigned now = *reinterpret_cast<volatile unsigned *>(&epoch) + 1;
+    const int stale = static_cast<int>(*reinterpret_cast<volatile unsigned *>(&filled));
     if (thread <= TILE)
-        decay[thread] = powf(gamma, static_cast<float>(thread));
+        decay[thread] = table.decay[thread];
+    else if (thread >= LOOK_CHUNKS)
+        weights[thread - LOOK_CHUNKS] = table.weights[thread - LOOK_CHUNKS];
     wait_pieces<1>();
     __syncthreads();
 
-    // (b) Own contribution to the state, 64 x 32: K^T times the decayed V; publish it.
+    // (b) Own contribution to the state, 64 x 32: K^T times the decayed V; publish it. A thread has
+    // rows wm + 2g and the next, columns wn + 4t to wn + 4t + 3.
+    const int row = wm + g * 2, column = wn + t * 4;
     {
-        float kv[1][2][4] = {};
-        product<1, 2, true>(
-            kv, TILE, [&](int m, int k) { return ks[k * PITCH_P + wm + m]; },
-            [&](int k, int n) { return vs[k * PITCH_H + wn + n] * decay[TILE - 1 - k]; });
-        float *to = published + (chunk * 2 + half) * STATE;
-        float largest = 0.0f;
-        for (int j = 0; j < 2; ++j)
-            for (int h = 0; h < 2; ++h) {
-                const float x = kv[0][j][h * 2], y = kv[0][j][h * 2 + 1];
-                largest = fmaxf(largest, fmaxf(fabsf(x), fabsf(y)));
-                if (x != x || y != y) // fmaxf hides NaN; the walk must not stop on its account
-                    largest = __int_as_float(0x7f800000);
-                __stcg(
-                    reinterpret_cast<float2 *>(to + (wm + g + h * 8) * HALF + wn + j * 8 + t * 2),
-                    make_float2(x, y));
+        float kv[2][4] = {};
+        row_product(
+            kv, TILE,
+            [&](auto &x, int k) {
+                for (int e = 0; e < 2; ++e) {
+                    const float2 two = pair(ks + (k + t + e * 4) * PITCH_QK + row);
+                    x[e * 2] = two.x, x[e * 2 + 1] = two.y;
+                }
+            },
+            [&](auto &y, int k) {
+                for (int e = 0; e < 2; ++e) {
+                    const float2 two = pair(vs + (k + t + e * 4) * PITCH_V + wn + g * 2);
+                    const float weight = decay[TILE - 1 - k - t - e * 4];
+                    y[0][e] = two.x * weight, y[1][e] = two.y * weight;
+                }
+            });
+        float4 *to = &published[now % 2][chunk * 2 + half][thread];
+        unsigned largest = 0; // as bits: NaN is above everything
+        for (int h = 0; h < 2; ++h) {
+            float v[4] = {kv[0][h * 2], kv[1][h * 2], kv[0][h * 2 + 1], kv[1][h * 2 + 1]};
+            for (int i = 0; i < 4; ++i) {
+                largest = max(largest, __float_as_uint(v[i]) & 0x7fffffffu);
+                v[i] = v[i] == 0.0f ? -0.0f : v[i];
             }
-        largest = warp_max(largest);
+            store_state(to + h * THREADS, make_float4(v[0], v[1], v[2], v[3]));
+        }
+        largest = __reduce_max_sync(0xffffffffu, largest);
         if (lane == 0)
             reduced[warp] = largest;
-        __syncthreads();
-        if (thread == 0) {
-            for (int i = 1; i < THREADS / 32; ++i)
-                largest = fmaxf(largest, reduced[i]);
-            __threadfence(); // the barrier ordered the block's stores before this thread; the fence
-                             // passes them on
-            store_release(&words[chunk * 2 + half],
-                          static_cast<unsigned long long>(now) << 32 |
-                              static_cast<unsigned long long>(__float_as_uint(largest)));
-        }
     }
-
-    // (c) While others publish: scores of the chunk against itself, decayed, masked, times V.
     wait_pieces<0>();
     __syncthreads();
+    if (thread == 0) {
+        unsigned largest = reduced[0];
+        for (int i = 1; i < THREADS / 32; ++i)
+            largest = max(largest, reduced[i]);
+        store_word(&words[chunk * 2 + half], static_cast<unsigned long long>(now) << 32 | largest);
+    }
+
+    // (c) While others publish: scores of the chunk against itself, decayed and masked.
     {
-        float score[1][4][4] = {};
-        product<1, 4, true>(
-            score, TILE, [&](int m, int k) { return qs[(wm + m) * PITCH_P + k]; },
-            [&](int k, int n) { return ks[(wp + n) * PITCH_P + k]; });
+        float score[4][4] = {};
+        if (wp < wm + 16) // not all above the diagonal
+            row_product(
+                score, TILE, [&](auto &x, int k) { load_q(x, qs + wm * PITCH_QK, k); },
+                [&](auto &y, int k) {
+                    for (int j = 0; j < 4; ++j) {
+                        const float2 two = pair(ks + (wp + j * 8 + g) * PITCH_QK + k + t * 2);
+                        y[j][0] = two.x, y[j][1] = two.y;
+                    }
+                });
         for (int j = 0; j < 4; ++j)
-            for (int e = 0; e < 4; ++e) {
-                const int r = wm + g + e / 2 * 8, c = wp + j * 8 + t * 2 + e % 2;
-                ps[r * PITCH_P + c] = c <= r ? score[0][j][e] * decay[c <= r ? r - c : 0] : 0.0f;
+            for (int h = 0; h < 2; ++h) {
+                const int r = wm + g + h * 8, c = wp + j * 8 + t * 2;
+                float2 p;
+                p.x = c <= r ? score[j][h * 2] * decay[c <= r ? r - c : 0] : 0.0f;
+                p.y = c < r ? score[j][h * 2 + 1] * decay[c < r ? r - c - 1 : 0] : 0.0f;
+                *reinterpret_cast<float2 *>(ps + r * PITCH_P + c) = p;
             }
     }
-
-    if (thread < chunk)
-        weights[thread] =
-            static_cast<float>(power(power(static_cast<double>(gamma), TILE), thread));
-    __syncthreads();
-    float out[1][2][4] = {};
-    product<1, 2, true>(
-        out, TILE, [&](int m, int k) { return ps[(wm + m) * PITCH_P + k]; },
-        [&](int k, int n) { return vs[k * PITCH_H + wn + n]; });
-
-    // (d) Wait for the predecessors' words; bound what each prefix can contribute, rounded up.
-    if (thread < chunk) {
-        unsigned long long word;
-        while ((word = load_acquire(&words[thread * 2 + half])) >> 32 != now)
-            __nanosleep(20);
-        rest[thread] = __uint_as_float(static_cast<unsigned>(word));
-    }
-    __syncthreads();
-    if (warp == 0) {
-        // Inclusive prefix over p of w^(c-1-p) * max_p, 32 at a time; rounded up so that it stays a
-        // bound.
-        float carry = 0.0f;
-        for (int p0 = 0; p0 < chunk; p0 += 32) {
-            const int p = p0 + lane;
-            // One ulp above the rounded weight, so that an underflowed one still bounds.
-            float bound =
-                p < chunk ? __fmul_ru(rest[p], __fadd_ru(weights[chunk - 1 - p], 1e-45f)) : 0.0f;
-            for (int step = 1; step < 32; step *= 2) {
-                const float other = __shfl_up_sync(0xffffffffu, bound, step);
-                if (lane >= step)
-                    bound = __fadd_ru(bound, other);
-            }
-            bound = __fadd_ru(bound, carry);
-            carry = __shfl_sync(0xffffffffu, bound, 31);
-            if (p < chunk)
-                rest[p] = bound;
-        }
-    }
     __syncthreads();
 
-    // (e) Walk back, newest first, BATCH states in flight. Thread's part: 8 elements of row thread
-    // / 4.
-    float4 s[2] = {}, a[2] = {};
-    const int row = thread / 4, column = thread % 4 * 8;
-    for (int p = chunk - 1; p >= 0; p -= BATCH) {
-        float4 x[BATCH][2];
-#pragma unroll
+    // (d) Ask for the newest BATCH states and for the bounds of all of them; while they travel,
+    // scores times V.
+    int last = chunk - 1; // newest state not yet added
+    float4 x[BATCH][2];
+    const auto ask = [&](int p, float4(&state)[2]) {
+        const float4 *from = &published[now % 2][(p > 0 ? p : 0) * 2 + half][thread];
+        state[0] = load_state(from), state[1] = load_state(from + THREADS);
+    };
+    unsigned long long word[LOOK_CHUNKS / 32];
+    if (chunk > 0) {
         for (int b = 0; b < BATCH; ++b)
-#pragma unroll
-            for (int v = 0; v < 2; ++v)
-                x[b][v] = p - b >= 0 ? __ldcg(reinterpret_cast<const float4 *>(
-                                           published + ((p - b) * 2 + half) * STATE + row * HALF +
-                                           column + v * 4))
-                                     : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            ask(last - b, x[b]);
+        for (int i = 0; i < LOOK_CHUNKS / 32; ++i)
+            if (i * 32 + lane < chunk)
+                word[i] = load_word(&words[(i * 32 + lane) * 2 + half]);
+    }
+    float out[2][4] = {};
+    row_product(
+        out, wm + 16, // scores beyond are above the diagonal
+        [&](auto &x, int k) {
+            for (int e = 0; e < 4; ++e)
+                x[e] = ps[(wm + g + e % 2 * 8) * PITCH_P + k + t + e / 2 * 4];
+        },
+        [&](auto &y, int k) {
+            for (int e = 0; e < 2; ++e) {
+                const float2 two = pair(vs + (k + t + e * 4) * PITCH_V + wn + g * 2);
+                y[0][e] = two.x, y[1][e] = two.y;
+            }
+        });
+
+    // (e) Walk back, newest first. s: sum; a: sum of absolute values.
+    float s[8] = {}, a[8] = {};
+    while (last >= 0) {
 #pragma unroll
         for (int b = 0; b < BATCH; ++b) {
-            const float weight = p - b >= 0 ? weights[chunk - 1 - p + b] : 0.0f;
-#pragma unroll
-            for (int v = 0; v < 2; ++v) {
-                s[v].x = fmaf(weight, x[b][v].x, s[v].x),
-                a[v].x = fmaf(weight, fabsf(x[b][v].x), a[v].x);
-                s[v].y = fmaf(weight, x[b][v].y, s[v].y),
-                a[v].y = fmaf(weight, fabsf(x[b][v].y), a[v].y);
-                s[v].z = fmaf(weight, x[b][v].z, s[v].z),
-                a[v].z = fmaf(weight, fabsf(x[b][v].z), a[v].z);
-                s[v].w = fmaf(weight, x[b][v].w, s[v].w),
-                a[v].w = fmaf(weight, fabsf(x[b][v].w), a[v].w);
+            if (last - b < 0)
+                break;
+            while (!complete(x[b][0]) || !complete(x[b][1]))
+                ask(last - b, x[b]);
+            const float weight = weights[chunk - 1 - last + b];
+            const float own[8] = {x[b][0].x, x[b][0].y, x[b][0].z, x[b][0].w,
+                                  x[b][1].x, x[b][1].y, x[b][1].z, x[b][1].w};
+            for (int i = 0; i < 8; ++i) {
+                s[i] = fmaf(weight, own[i], s[i]);
+                a[i] = fmaf(weight, fabsf(own[i]), a[i]);
             }
         }
-        if (p - BATCH < 0)
+        last -= BATCH;
+        if (last < 0)
             break;
-        // Stop when everything older is below 2^-26 of the smallest |sum| of the unpadded tile. NaN
-        // compares false: go on.
-        bool small = true;
-        const float limit = rest[p - BATCH] * 67108864.0f;
-#pragma unroll
-        for (int v = 0; v < 2; ++v) {
-            const float e[4] = {a[v].x, a[v].y, a[v].z, a[v].w};
-#pragma unroll
-            for (int i = 0; i < 4; ++i)
-                if (row < d && j0 + column + v * 4 + i < d)
-                    small = small && limit <= e[i];
+        // Everything older, seen from here: sum of w^(c-1-p) * max_p over p <= last, rounded up;
+        // one ulp above the rounded weight, so that an underflowed one still bounds. Each warp for
+        // itself.
+        float bound = 0.0f;
+        for (int i = 0; i < LOOK_CHUNKS / 32; ++i) {
+            const int p = i * 32 + lane;
+            if (p <= last) {
+                while (word[i] >> 32 != now)
+                    word[i] = load_word(&words[p * 2 + half]);
+                bound = __fadd_ru(bound, __fmul_ru(__uint_as_float(static_cast<unsigned>(word[i])),
+                                                   __fadd_ru(weights[chunk - 1 - p], 1e-45f)));
+            }
         }
+        for (int step = 16; step > 0; step /= 2)
+            bound = __fadd_ru(bound, __shfl_xor_sync(0xffffffffu, bound, step));
+        // Stop when that is below 2^-26 of the smallest a of the unpadded tile. NaN compares false:
+        // go on.
+        bool small = true;
+        for (int i = 0; i < 8; ++i)
+            if (row + i / 4 < d && j0 + column + i % 4 < d)
+                small = small && bound * 67108864.0f <= a[i];
         if (__syncthreads_and(small))
             break;
+        for (int b = 0; b < BATCH; ++b)
+            ask(last - b, x[b]);
     }
     // K is no longer needed: its space takes the state.
     float *ss = ks;
-#pragma unroll
-    for (int v = 0; v < 2; ++v)
-        *reinterpret_cast<float4 *>(ss + row * PITCH_H + column + v * 4) = s[v];
+    for (int h = 0; h < 2; ++h)
+        *reinterpret_cast<float4 *>(ss + (row + h) * PITCH_H + column) =
+            make_float4(s[h * 4], s[h * 4 + 1], s[h * 4 + 2], s[h * 4 + 3]);
     __syncthreads();
 
     // (f) The history: rows of Q weighted by gamma^(i+1), times the state.
-    const float *far = decay + 1 + wm;
+    const float far[2] = {decay[wm + g + 1], decay[wm + g + 9]};
     if (chunk > 0)
-        product<1, 2, true>(
-            out, TILE, [&](int m, int k) { return qs[(wm + m) * PITCH_P + k] * far[m]; },
-            [&](int k, int n) { return ss[k * PITCH_H + wn + n]; });
-    for (int j = 0; j < 2; ++j)
-        for (int e = 0; e < 4; ++e) {
-            const int n = n0 + wm + g + e / 2 * 8, c = j0 + wn + j * 8 + t * 2 + e % 2;
-            if (n < seq && c < d)
-                output[static_cast<size_t>(n) * d + c] = out[0][j][e] * scale;
-        }
+        row_product(
+            out, TILE,
+            [&](auto &x, int k) {
+                load_q(x, qs + wm * PITCH_QK, k);
+                for (int e = 0; e < 4; ++e)
+                    x[e] *= far[e % 2];
+            },
+            [&](auto &y, int k) {
+                for (int e = 0; e < 2; ++e) {
+                    const float2 two = pair(ss + (k + t * 2 + e) * PITCH_H + wn + g * 2);
+                    y[0][e] = two.x, y[1][e] = two.y;
+                }
+            });
+    // A lane's columns lie next to each other.
+    const bool wide = d % 4 == 0 && reinterpret_cast<uintptr_t>(output) % 16 == 0;
+    for (int h = 0; h < 2; ++h) {
+        const int n = n0 + wm + g + h * 8, c = j0 + column;
+        float *to = output + static_cast<size_t>(n) * d + c;
+        const float v[4] = {out[0][h * 2] * scale, out[1][h * 2] * scale, out[0][h * 2 + 1] * scale,
+                            out[1][h * 2 + 1] * scale};
+        if (n < seq && wide && c < d)
+            *reinterpret_cast<float4 *>(to) = make_float4(v[0], v[1], v[2], v[3]);
+        else
+            for (int i = 0; i < 4; ++i)
+                if (n < seq && c + i < d)
+                    to[i] = v[i];
+    }
+    // Empty the other buffer for the next call.
+    for (int p = chunk; p < stale; p += chunks)
+        for (int h = 0; h < 2; ++h)
+            published[(now + 1) % 2][p * 2 + half][thread + h * THREADS] =
+                make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     // The last block to finish closes the epoch: all others have read it and seen their
     // predecessors' words.
-    if (thread == 0 && atomicInc(&ticket, gridDim.x * gridDim.y - 1) == gridDim.x * gridDim.y - 1)
+    if (thread == 0 && atomicInc(&ticket, gridDim.x * gridDim.y - 1) == gridDim.x * gridDim.y - 1) {
+        *reinterpret_cast<volatile unsigned *>(&filled) = gridDim.y;
         *reinterpret_cast<volatile unsigned *>(&epoch) = now;
+    }
 }
 
 // True when the look-back kernel was launched; false: the grid does not fit this device.
@@ -670,8 +776,18 @@ static bool lookback(const float *Q, const float *K, const float *V, float *outp
     const int chunks = (seq + TILE - 1) / TILE;
     if (2 * chunks > resident)
         return false;
+    powers table;
+    double power = 1.0;
+    for (int i = 0; i <= TILE; ++i, power *= static_cast<double>(gamma))
+        table.decay[i] = static_cast<float>(power);
+    double w = 1.0;
+    for (int i = 0; i < TILE; ++i)
+        w *= static_cast<double>(gamma);
+    power = 1.0;
+    for (int i = 0; i < LOOK_CHUNKS; ++i, power *= w)
+        table.weights[i] = static_cast<float>(power);
     float scale = 1.0f / sqrtf(static_cast<float>(d));
-    void *args[] = {&Q, &K, &V, &output, &seq, &d, &gamma, &scale};
+    void *args[] = {&Q, &K, &V, &output, &seq, &d, &scale, &table};
     return cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(lookback_kernel<VEC>),
                                        dim3(2, static_cast<unsigned>(chunks)), dim3(THREADS), args,
                                        LOOK_SHARED, nullptr) == cudaSuccess;
