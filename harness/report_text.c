@@ -282,7 +282,8 @@ void report_text_solution(struct textbuf *b, const struct term *t, const struct 
         every_case(b, t, r);
     } else {
         for (unsigned i = 0, shown = 0; i < r->case_count && shown < 3; i++)
-            if (r->cases[i].warnings[0] != '\0' && r->solution->kind != SOLUTION_REJECT) {
+            if (r->cases[i].warnings[0] != '\0' && r->solution->kind != SOLUTION_REJECT &&
+                (r->verdict == VERDICT_AC || &r->cases[i] == results_decisive(r))) {
                 warning_lines(b, &r->cases[i]);
                 shown++;
             }
