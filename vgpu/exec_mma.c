@@ -350,8 +350,8 @@ static void op_movmatrix(struct warp *w, const struct insn *in, uint32_t lanes)
     FOR_EACH_LANE(lane, lanes)
     {
         SLOT(lane_u32, w, in->d)
-        [lane] =
-            rows[(lane & 3) * 2][lane >> 2] | (uint32_t)rows[(lane & 3) * 2 + 1][lane >> 2] << 16;
+        [lane] = rows[(lane & 3) * 2][lane >> 2] | (uint32_t)rows[(lane & 3) * 2 + 1][lane >> 2]
+                                                       << 16;
     }
 }
 

@@ -6,7 +6,6 @@
  */
 #include "lower_rules.h"
 
-
 /* ---- modifiers ---- */
 static bool has(const struct ptx_inst *in, enum ptx_mod m) { return rule_has(in, m); }
 

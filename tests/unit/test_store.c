@@ -241,7 +241,8 @@ static void problems_are_joined_again(void **state)
     f->r.solutions[3].problem = f->r.solutions[0].problem;
 }
 
-/* A text of `len` characters: two-byte letters behind one plain one, so that a cut hits a middle. */
+/* A text of `len` characters: two-byte letters behind one plain one, so that a cut hits a middle.
+ */
 static char *long_text(struct fixture *f, size_t len, char fill)
 {
     char *text = arena_alloc(&f->a, len + 1);
