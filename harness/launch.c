@@ -31,7 +31,7 @@
 #define READY_LIMIT_S    120.0  /* driver start, first use of a device after boot */
 #define FACTS_LIMIT_S    60.0
 #define HOT_COPIES_BYTES (UINT64_C(64) << 20) /* shared memory for the outputs of a hot sample */
-#define HOT_COPIES_MOST  1024u                 /* each is copied back on its own */
+#define HOT_COPIES_MOST  1024u                /* each is copied back on its own */
 #define SHARED_FIRST     (UINT64_C(1) << 20) /* first size with outputs: most functional cases fit */
 #define VGPU_OWN_MIB     4096 /* virtual device memory beside the solution's allowance */
 
