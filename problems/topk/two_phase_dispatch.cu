@@ -13,8 +13,9 @@
 namespace {
 
 constexpr int THREADS = 128;
-constexpr int MAX_BLOCKS = 528;
-constexpr int LONGEST = 128; // longest register list
+constexpr int BLOCKS_PER_SM = 4;
+constexpr int MAX_BLOCKS = BLOCKS_PER_SM * 132; // the SMs of an H200
+constexpr int LONGEST = 128;                    // longest register list
 
 constexpr int SORT_THREADS = 1024;
 constexpr int SORT_TILE = 2 * SORT_THREADS; // keys a block sorts in shared memory
@@ -104,6 +105,18 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+// More blocks than run at once would only make more lists to merge.
+int grid_limit() {
+    static const int limit = [] {
+        int device = 0, sms = 0;
+        if (cudaGetDevice(&device) != cudaSuccess ||
+            cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+            return MAX_BLOCKS;
+        return BLOCKS_PER_SM * sms < MAX_BLOCKS ? BLOCKS_PER_SM * sms : MAX_BLOCKS;
+    }();
+    return limit;
+}
+
 template <int K> void two_phases(const float *input, float *output, int N, int k) {
     constexpr int ROW = K;
     constexpr int SHARED = THREADS * ROW * static_cast<int>(sizeof(unsigned));
@@ -116,7 +129,7 @@ template <int K> void two_phases(const float *input, float *output, int N, int k
     }();
     (void)opted_in;
     const int wanted = (N + THREADS - 1) / THREADS;
-    const int blocks = wanted < MAX_BLOCKS ? wanted : MAX_BLOCKS;
+    const int blocks = wanted < grid_limit() ? wanted : grid_limit();
     unsigned *lists = nullptr;
     cudaGetSymbolAddress(reinterpret_cast<void **>(&lists), candidates);
     top_lists<K, true><<<blocks, THREADS, SHARED>>>(input, N, lists, output, k);

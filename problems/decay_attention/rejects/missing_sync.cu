@@ -1,4 +1,4 @@
-// @idea   no barrier between the store of the scores and their use
+// @idea   no barrier between the store of the first 128 scores and their use
 // @source own
 // @expect RE
 // @arch   sm_75
@@ -25,11 +25,14 @@ __global__ static void row_kernel(const float *Q, const float *K, const float *V
         float score =
             m <= n && m < seq ? dot * scale * powf(gamma, static_cast<float>(n - m)) : 0.0f;
         p[thread] = score;
+        if (m0 > 0) // the first round needs it as well
+            __syncthreads();
         for (int j = 0; j < THREADS && m0 + j < seq; ++j)
             for (int c = 0; c < 2; ++c)
                 if (thread + c * THREADS < d)
                     acc[c] = fmaf(p[j], V[static_cast<size_t>(m0 + j) * d + thread + c * THREADS],
                                   acc[c]);
+        __syncthreads();
     }
     for (int c = 0; c < 2; ++c)
         if (thread + c * THREADS < d)

@@ -23,12 +23,12 @@ export WARPJUDGE_CACHE_DIR="$parts/so" WARPJUDGE_TIME_SCALE=8
 
 "$JUDGE" new topk/mine | sed "s|$PWD|DIR|"
 mine=$tree/problems/topk/mine.cu
-grep -v '^[{}]$' "$mine" >head
+grep -v '^[{}]$' "$mine" >starter
 # The starter ends in an empty body; kernels go in front of solve(), its text between the braces.
 {
-    sed '/^extern "C"/,$d' head
+    sed '/^extern "C"/,$d' starter
     cat "$here/solve.cu.part"
-    sed -n '/^extern "C"/,$p' head
+    sed -n '/^extern "C"/,$p' starter
     echo "{"
     cat "$here/body.cu.part"
     echo "}"
