@@ -106,6 +106,27 @@ static void try_decoys(struct look *l, const struct casedef *c, const struct cas
     }
 }
 
+/* "Copies its input": the first `count` elements of the input arrays, one after the other. Not
+ * tried where those have fewer elements or the memory is not there. */
+static void try_inputs(struct look *l, const struct casedef *c, const struct case_pair *files,
+                       unsigned param, uint64_t count)
+{
+    double *copy = xalloc_array((size_t)count, sizeof *copy);
+    uint64_t n = 0;
+
+    for (unsigned i = 0; copy != NULL && i < l->p->param_count; i++) {
+        const struct tensor *t = casefile_find(&files->in, l->p->params[i].name);
+
+        if (l->p->params[i].scalar || t == NULL)
+            continue;
+        for (uint64_t k = 0; k < t->count && n < count; k++)
+            copy[n++] = compare_load(t->dtype, t->data, k);
+    }
+    if (copy != NULL && n == count)
+        try_answer(l, c, &files->ref, param, "input prefix", DTYPE_F64, copy);
+    xfree(copy);
+}
+
 static void try_output(struct look *l, const struct casedef *c, const struct case_pair *files,
                        unsigned param)
 {
@@ -114,14 +135,7 @@ static void try_output(struct look *l, const struct casedef *c, const struct cas
     if (want == NULL || want->count == 0)
         return;
     try_answer(l, c, &files->ref, param, "zeros", DTYPE_F32, NULL);
-    for (unsigned i = 0; i < l->p->param_count; i++) {
-        const struct tensor *t = casefile_find(&files->in, l->p->params[i].name);
-
-        if (!l->p->params[i].scalar && t != NULL && t->count >= want->count) {
-            try_answer(l, c, &files->ref, param, "input prefix", t->dtype, t->data);
-            break;
-        }
-    }
+    try_inputs(l, c, files, param, want->count);
     if (l->have_first && l->first[param] != NULL && l->first_count[param] >= want->count)
         try_answer(l, c, &files->ref, param, "first case", DTYPE_F64, l->first[param]);
     try_decoys(l, c, &files->ref, param);

@@ -422,7 +422,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median time of one of the runner's own kernels, measured like a cold sample. */
+/* Median time of one of the runner's own kernels or of a copy, measured like a cold sample. */
 static bool ceiling_time(struct session *s, enum ceiling which, const struct slab *data,
                          uint64_t size, double *median_us)
 {
@@ -436,7 +436,9 @@ static bool ceiling_time(struct session *s, enum ceiling which, const struct sla
         e = which == CEILING_EMPTY ? kit_empty(&s->kit)
             : which == CEILING_READ
                 ? kit_read(&s->kit, data->base, size)
-                : kit_copy(&s->kit, data->base + size / 2, data->base, size / 2);
+                /* The driver's own copy: on an H200 4.28 TB/s, a plain kernel reaches 3.97. */
+                : s->lib.cudaMemcpyAsync(data->base + size / 2, data->base, size / 2,
+                                         cudaMemcpyDeviceToDevice, NULL);
         if (!ok(s, e, "launch of a ceiling kernel") ||
             !ok(s, s->lib.cudaEventRecord(s->stop, NULL), "cudaEventRecord") ||
             !ok(s, s->lib.cudaEventSynchronize(s->stop), "cudaEventSynchronize") ||

@@ -67,7 +67,7 @@ static void a_long_hot_batch_hands_over_its_last_outputs(void **state)
     begin(&b, "correct", N_LONG);
     assert_int_equal(runner_time(b.runner, &b.casedef, &b.file, &t, &b.reply, &b.d), STATUS_OK);
     assert_clean(&b);
-    assert_int_equal(b.reply.hot_copies, 94); /* of 2.8 MB each: 256 MiB */
+    assert_int_equal(b.reply.hot_copies, 22); /* of 2.8 MB each: 64 MiB */
     for (unsigned j = 0; j < b.reply.hot_copies; j++)
         assert_int_equal(
             wrong_elements(&b, (const char *)b.reply.out_all[1] + j * b.reply.out_stride[1],
