@@ -221,7 +221,8 @@ void call_free_frames(struct warp *w)
 }
 void call_leave_frames(struct warp *w, uint32_t lanes)
 {
-    for (struct frame *f = w->frame; f && f->caller;) {
+    /* A frame without lanes was left before: by another group that shared it. */
+    for (struct frame *f = w->frame; f && f->caller && f->lanes;) {
         struct frame *caller = f->caller;
         f->lanes &= ~lanes;
         if (f->lanes == 0)
