@@ -937,7 +937,7 @@ static bool try_form(struct checker *c, const struct ast_inst *s, enum ptx_form 
         return complain(c, "%s", wrong);
     if (row->state != OP_DONE)
         return complain(c, "not executed: %s", row->meaning);
-    if (row->sm > c->target_sm)
+    if (row->sm > OLDEST_SM && row->sm > c->target_sm)
         return complain(c, "needs sm_%u, the module is for %s", row->sm, c->m->target);
     return true;
 }

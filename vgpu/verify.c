@@ -724,9 +724,14 @@ static bool module_head(struct checker *c)
     c->m->target = slice_dup(c, target);
     if (!c->m->target)
         return fail_memory(c);
-    if (strncmp(c->m->target, "sm_", 3) != 0 || target.len < 5)
+    char *end = c->m->target;
+    unsigned long sm = 0;
+    if (strncmp(end, "sm_", 3) == 0 && end[3] >= '1' && end[3] <= '9')
+        sm = strtoul(end + 3, &end, 10);
+    end += *end == 'a' || *end == 'f';
+    if (sm < 10 || sm > 999 || *end)
         return fail_at(c, target, "expected a target such as sm_90a");
-    c->target_sm = (unsigned)strtoul(c->m->target + 3, NULL, 10);
+    c->target_sm = (unsigned)sm;
     return true;
 }
 

@@ -35,6 +35,7 @@ struct symbol {
     struct symbol *scope_next;         /* next of the same scope */
 };
 
+enum { OLDEST_SM = 75 }; /* what ops.def gives forms that every target has */
 enum { SYMBOL_BUCKETS = 1024, WORD_BUCKETS = 512, LOC_BUCKETS = 256, WORD_FORMS = 4 };
 
 struct word_entry { /* an opcode word that was seen before, with the rows that fit it */

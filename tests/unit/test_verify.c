@@ -344,6 +344,11 @@ static void test_sm(void **state)
     load(".version 8.0\n.target sm_75\n.address_size 64\n.entry k() { .reg .b32 %r<3>; "
          "redux.sync.add.s32 %r1, %r2, -1; ret; }\n");
     assert_non_null(strstr(ptx_find_func(m, "k")->refusal, "needs sm_80"));
+    load(".version 8.0\n.target sm_52\n.address_size 64\n.entry k() { ret; }\n");
+    assert_null(ptx_find_func(m, "k")->refusal);
+    malformed(".version 8.0\n.target sm_5x\n", 2, 9, "expected a target");
+    malformed(".version 8.0\n.target sm_\n", 2, 9, "expected a target");
+    malformed(".version 8.0\n.target compute_90\n", 2, 9, "expected a target");
 }
 
 static void test_memory_runs_out(void **state)
