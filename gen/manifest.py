@@ -17,6 +17,7 @@ from .build import Made, build, case_key
 from .errors import PinError, SpecError
 from .spec import Case, Problem, suggestion
 from .strictjson import parse_file
+from .workers import spread
 
 FRESH_LIMIT = 1 << 20
 """Largest array of a case that `fresh` accepts."""
@@ -157,22 +158,34 @@ def expand(root: str, build_dir: str, problem: Problem, again: bool, progress: P
     Entries whose key is unchanged are kept, unless `again`.
     """
     old = {} if again else load(root, problem, stale_ok=True)
-    entries, made_count = [], 0
+    entries: dict[int, Entry] = {}
+    wanted = []
     for index, case in enumerate(problem.cases):
         static = static_entry(problem, case)
         previous = old.get(case.name)
-        if previous is not None and _reusable(root, build_dir, previous, static["key"]):
-            kept = {key: previous[key] for key in ("exponents", "files")}
-            traffic = dict(case.traffic)
-            entry = {**static, "exponents": kept["exponents"], "traffic": traffic}
-            entries.append({**entry, "files": kept["files"]})
+        if previous is None or not _reusable(root, build_dir, previous, static["key"]):
+            wanted.append(index)
             continue
-        progress(f"{problem.name}: case {index + 1} of {len(problem.cases)}, {case.name}")
-        entries.append(complete_entry(problem, case, root, build_dir))
-        made_count += 1
-    _remove_stray(root, problem, entries)
-    write_text(manifest_path(root, problem.name), document_text(problem, entries))
-    return made_count
+        entry = {**static, "exponents": previous["exponents"], "traffic": dict(case.traffic)}
+        entries[index] = {**entry, "files": previous["files"]}
+    jobs = [(problem, problem.cases[index], root, build_dir) for index in wanted]
+    made = spread(_complete, jobs, [_elements(job[1]) for job in jobs])
+    for count, (job, entry) in enumerate(made, 1):
+        progress(f"{problem.name}: {count} of {len(wanted)} cases made, {jobs[job][1].name}")
+        entries[wanted[job]] = entry
+    ordered = [entries[index] for index in range(len(problem.cases))]
+    _remove_stray(root, problem, ordered)
+    write_text(manifest_path(root, problem.name), document_text(problem, ordered))
+    return len(wanted)
+
+
+def _complete(job: tuple[Problem, Case, str, str]) -> Entry:
+    return complete_entry(*job)
+
+
+def _elements(case: Case) -> int:
+    """Elements of all arrays of a case."""
+    return sum(_product(shape) for shape in case.shapes.values())
 
 
 def _remove_stray(root: str, problem: Problem, entries: Iterable[Entry]) -> None:
@@ -226,26 +239,35 @@ def make(
     Files are hashed while they are written and must equal their pins; otherwise they are removed.
     """
     manifest = load(root, problem)
-    wanted = []
+    jobs: list[MakeJob] = []
     for case in cases:
         pins = manifest[case.name]["files"]
         paths = {kind: file_path(root, build_dir, pins[kind]) for kind in KINDS}
         if any(not _has_size(paths[kind], pins[kind]["bytes"]) for kind in KINDS):
-            wanted.append((case, pins, paths))
-    for index, (case, pins, paths) in enumerate(wanted):
-        progress(f"{problem.name}: making case {index + 1} of {len(wanted)}, {case.name}")
-        made = build(problem, case)
-        for kind in KINDS:
-            os.makedirs(os.path.dirname(paths[kind]), exist_ok=True)
-            written = tensorfile.write(paths[kind], *_contents(made, kind))
-            if written.sha256 != pins[kind]["sha256"]:
-                os.unlink(paths[kind])
-                raise PinError(
-                    f"{pins[kind]['path']}: made with hash {written.sha256}, pinned is "
-                    f"{pins[kind]['sha256']}: generator or NumPy changed; raise GENERATOR_VERSION "
-                    f"and run: python3 -m gen expand {problem.name}"
-                )
-    return len(wanted)
+            jobs.append((problem, case, pins, paths))
+    made = spread(_make_files, jobs, [_elements(job[1]) for job in jobs])
+    for count, (index, _) in enumerate(made, 1):
+        progress(f"{problem.name}: {count} of {len(jobs)} cases made, {jobs[index][1].name}")
+    return len(jobs)
+
+
+MakeJob = tuple[Problem, Case, dict[str, Entry], dict[str, str]]
+
+
+def _make_files(job: MakeJob) -> None:
+    """Both files of one case, each compared with its pin."""
+    problem, case, pins, paths = job
+    made = build(problem, case)
+    for kind in KINDS:
+        os.makedirs(os.path.dirname(paths[kind]), exist_ok=True)
+        written = tensorfile.write(paths[kind], *_contents(made, kind))
+        if written.sha256 != pins[kind]["sha256"]:
+            os.unlink(paths[kind])
+            raise PinError(
+                f"{pins[kind]['path']}: made with hash {written.sha256}, pinned is "
+                f"{pins[kind]['sha256']}: generator or NumPy changed; raise GENERATOR_VERSION "
+                f"and run: python3 -m gen expand {problem.name}"
+            )
 
 
 def _has_size(path: str, size: int) -> bool:

@@ -24,7 +24,7 @@ from .strictjson import Document, Path, parse_file
 
 DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "u32": "u4"}
 DTYPES |= {"i8": "i1", "u8": "u1"}
-TAGS = ("site", "edge", "stress", "perf")
+TAGS = ("site", "edge", "stress", "perf", "curve")
 RULE_KEYS: dict[str, tuple[str, ...]] = {
     "exact": (),
     "allclose": ("atol", "rtol"),

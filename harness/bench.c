@@ -1,5 +1,6 @@
 /*
- * bench.c - one child per solution, kept alive; rounds in random order; samples until good enough.
+ * bench.c - one child per solution, kept alive through all cases of a problem; rounds in random
+ * order; samples until good enough.
  * Invariant: a sample enters the statistics only after its record was complete and its outputs
  * were right.
  */
@@ -30,11 +31,17 @@
 #define SLAB_STEPS    4096u /* offsets of 256 bytes, up to 1 MiB */
 #define DISCARD_SHARE 0.2   /* throttled samples that are redone at most */
 
+/* The process of one solution. */
+struct child {
+    struct runner *runner; /* NULL while not started */
+    unsigned number;       /* of this start: another one has to warm up again */
+};
+
 /* One solution at one case. */
 struct entry {
     struct solution_result *solution;
     struct case_result *result;
-    struct runner *runner; /* NULL while not started */
+    struct child *child;
     const char *so_path;
     struct draw draw;
     double *cold, *hot;
@@ -43,7 +50,8 @@ struct entry {
     double spent_s;
     struct bench_seen seen;
     struct summary summary; /* of the cold samples so far */
-    bool warm, failed, graph_failed;
+    unsigned warm;          /* number of the child's start that has warmed up */
+    bool failed, graph_failed;
 };
 
 struct bench {
@@ -54,7 +62,8 @@ struct bench {
     const struct casedef *c;
     struct case_pair files;
     struct entry *entries;
-    unsigned count, alive, alive_max;
+    struct child *children; /* by solution */
+    unsigned count, alive, alive_max, starts;
     struct draw order;
     struct clockwatch *clocks; /* NULL: unknown */
     double begin_s;            /* of the whole run, for the median clock */
@@ -154,21 +163,20 @@ void bench_conclude(struct timing *t, const struct casedef *c, const struct devi
 
 /* ---- children ---- */
 
-static void stop_child(struct bench *b, struct entry *e)
+static void stop_child(struct bench *b, struct child *c)
 {
-    if (e->runner == NULL)
+    if (c->runner == NULL)
         return;
-    runner_stop(e->runner);
-    e->runner = NULL;
-    e->warm = false;
+    runner_stop(c->runner);
+    c->runner = NULL;
     b->alive--;
 }
 
-static void stop_others(struct bench *b, const struct entry *keep)
+static void stop_others(struct bench *b, const struct child *keep)
 {
-    for (unsigned i = 0; i < b->count; i++)
-        if (&b->entries[i] != keep)
-            stop_child(b, &b->entries[i]);
+    for (unsigned i = 0; i < b->r->solution_count; i++)
+        if (&b->children[i] != keep)
+            stop_child(b, &b->children[i]);
 }
 
 /* The entry is out: its verdict is that of the timed call. */
@@ -183,7 +191,7 @@ static void fail_entry(struct bench *b, struct entry *e, enum verdict v, const c
         e->result->reason = "out of memory";
     e->result->detail = detail;
     e->result->call = 'T';
-    stop_child(b, e);
+    stop_child(b, e->child);
 }
 
 static struct reply_context context_of(const struct bench *b, const struct entry *e)
@@ -202,18 +210,20 @@ static bool need_child(struct bench *b, struct entry *e)
     const struct runner_config rc =
         judging_runner(b->o->judging, b->p, e->solution->solution, e->so_path);
     const struct reply_context context = context_of(b, e);
+    struct child *child = e->child;
     struct reply_verdict v;
     struct findings *findings;
     struct call_reply reply;
     struct diag d = {0};
 
-    if (e->runner != NULL && runner_alive(e->runner))
+    if (child->runner != NULL && runner_alive(child->runner))
         return true;
-    stop_child(b, e);
+    stop_child(b, child);
     if (b->alive >= b->alive_max)
-        stop_others(b, e);
-    if (runner_start(&e->runner, &rc, &d) != STATUS_OK ||
-        (b->alive++, runner_load(e->runner, &reply, &d)) != STATUS_OK) {
+        stop_others(b, child);
+    child->number = ++b->starts;
+    if (runner_start(&child->runner, &rc, &d) != STATUS_OK ||
+        (b->alive++, runner_load(child->runner, &reply, &d)) != STATUS_OK) {
         fail_entry(b, e, VERDICT_JE, d.text, "");
         return false;
     }
@@ -322,7 +332,7 @@ static bool sample(struct bench *b, struct entry *e, struct timing_request *rq, 
     rq->limit_s = b->limit_s * (rq->hot ? (double)rq->repeats : 1.0);
     *us = 0.0;
     if (findings == NULL ||
-        runner_time(e->runner, b->c, &b->files.in, rq, &reply, &d) != STATUS_OK) {
+        runner_time(e->child->runner, b->c, &b->files.in, rq, &reply, &d) != STATUS_OK) {
         fail_entry(b, e, VERDICT_JE, findings == NULL ? "out of memory" : d.text, "");
         xfree(findings);
         return false;
@@ -338,7 +348,7 @@ static bool sample(struct bench *b, struct entry *e, struct timing_request *rq, 
     if (rq->graph && (v.verdict != VERDICT_AC || !outputs_right(b, rq, &reply))) {
         /* no promise of a solution covers replay: "-" on the board, not a verdict */
         *capture_failed = true;
-        stop_child(b, e);
+        stop_child(b, e->child);
         return false;
     }
     if (v.verdict != VERDICT_AC) {
@@ -377,14 +387,16 @@ static void cold_samples(struct bench *b, struct entry *e, unsigned wanted)
     const double begin = proc_now_s();
     unsigned attempts = 0;
 
-    for (unsigned k = 0; k < WARMUPS && !e->warm && !e->failed && !interrupted(b); k++) {
+    for (unsigned k = 0; k < WARMUPS && e->warm != e->child->number && !e->failed; k++) {
         struct timing_request rq = {.repeats = 1};
         bool capture = false;
         double us;
 
+        if (interrupted(b))
+            return;
         (void)sample(b, e, &rq, &us, &capture);
     }
-    e->warm = true;
+    e->warm = e->child->number;
     /* twice as many attempts at most: discarded samples must not keep the loop alive */
     while (e->cold_n < wanted && e->cold_n < e->cold_max && attempts++ < 2 * wanted && !e->failed &&
            !interrupted(b)) {
@@ -507,13 +519,21 @@ static enum status conclude_entry(struct bench *b, struct entry *e, struct diag 
     return STATUS_OK;
 }
 
-/* Children that fit beside each other: each holds inputs twice, outputs several times and a flush
- * buffer; 2 GiB stands for its context. */
-static unsigned alive_limit(const struct bench *b)
+/* Children that fit beside each other: each keeps room for the problem's largest timed case, inputs
+ * twice, outputs several times, and a flush buffer; 2 GiB stands for its context. */
+static unsigned alive_limit(const struct bench *b, const struct solution_result *any)
 {
     const struct device_facts *f = &b->r->context.device;
-    const double each = 4.0 * (b->c->traffic_read + b->c->traffic_write) + 2147483648.0;
-    const double n = f->memory_bytes > 0 ? 0.8 * (double)f->memory_bytes / each : 1.0;
+    double bytes = 0.0, each, n;
+
+    for (unsigned k = 0; k < any->case_count; k++) {
+        const struct casedef *c = any->cases[k].casedef;
+
+        if (casedef_has_tag(c, b->o->tag))
+            bytes = fmax(bytes, c->traffic_read + c->traffic_write);
+    }
+    each = 4.0 * bytes + 2147483648.0;
+    n = f->memory_bytes > 0 ? 0.8 * (double)f->memory_bytes / each : 1.0;
 
     return n < 1.0 ? 1 : n > 64.0 ? 64 : (unsigned)n;
 }
@@ -527,7 +547,6 @@ static enum status run_case(struct bench *b, struct diag *d)
     if (order == NULL)
         return diag_set(d, STATUS_NOMEM, "out of memory");
     TRY(caseset_open(&b->files, b->o->judging->cfg, b->p, b->c, d));
-    b->alive_max = alive_limit(b);
     b->case_begin_s = proc_now_s();
     for (unsigned round = 0; round < max_rounds && !interrupted(b); round++) {
         if (round >= b->o->rounds && all_enough(b))
@@ -535,7 +554,6 @@ static enum status run_case(struct bench *b, struct diag *d)
         shuffle(b, order);
         one_round(b, round, order);
     }
-    stop_others(b, NULL);
     caseset_close(&b->files);
     for (unsigned i = 0; i < b->count && st == STATUS_OK; i++)
         st = conclude_entry(b, &b->entries[i], d);
@@ -550,7 +568,10 @@ static enum status open_entry(struct bench *b, struct entry *e, struct solution_
     const struct stop_rule *stop = &b->o->stop;
     char name[160];
 
-    *e = (struct entry){.solution = s, .result = c, .so_path = s->object.so_path};
+    *e = (struct entry){.solution = s,
+                        .result = c,
+                        .child = &b->children[s - b->r->solutions],
+                        .so_path = s->object.so_path};
     e->cold_max = (unsigned)(stop->max_samples < MAX_COLD ? stop->max_samples : MAX_COLD);
     e->cold = arena_array(b->arena, e->cold_max, sizeof *e->cold);
     e->hot = arena_array(b->arena, (size_t)HOT_PER_ROUND * b->o->rounds + 1, sizeof *e->hot);
@@ -638,18 +659,21 @@ static const struct solution_result *first_accepted(const struct results *r,
 static enum status run_problem(struct bench *b, struct diag *d)
 {
     const struct solution_result *any = first_accepted(b->r, b->p);
+    enum status st = STATUS_OK;
 
     if (any == NULL)
         return STATUS_OK;
-    for (unsigned k = 0; k < any->case_count && !interrupted(b); k++) {
+    b->alive_max = alive_limit(b, any);
+    for (unsigned k = 0; k < any->case_count && st == STATUS_OK && !interrupted(b); k++) {
         b->c = any->cases[k].casedef;
-        if (!casedef_has_tag(b->c, "perf"))
+        if (!casedef_has_tag(b->c, b->o->tag))
             continue;
-        TRY(gather(b, d));
-        if (b->count > 0)
-            TRY(run_case(b, d));
+        st = gather(b, d);
+        if (st == STATUS_OK && b->count > 0)
+            st = run_case(b, d);
     }
-    return STATUS_OK;
+    stop_others(b, NULL);
+    return st;
 }
 
 enum status bench_run(struct results *r, struct arena *a, const struct bench_options *o,
@@ -665,7 +689,8 @@ enum status bench_run(struct results *r, struct arena *a, const struct bench_opt
     TRY(find_objects(r, a, o, d));
     TRY(measure_ceilings(r, o, any, d));
     b.entries = arena_array(a, (size_t)r->solution_count + 1, sizeof *b.entries);
-    if (b.entries == NULL)
+    b.children = arena_array(a, (size_t)r->solution_count + 1, sizeof *b.children);
+    if (b.entries == NULL || b.children == NULL)
         return diag_set(d, STATUS_NOMEM, "out of memory");
     draw_open(&b.order, o->judging->seed, "bench", "order");
     b.begin_s = proc_now_s();

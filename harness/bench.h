@@ -16,12 +16,13 @@ struct bench_options {
     struct stop_rule stop;
     unsigned rounds;
     bool graph, dirty_flush;
-    bool hot;          /* off only in tests */
+    bool hot;          /* batches in warm L2, too; off for curves */
+    const char *tag;   /* of the cases that are timed: "perf" or "curve" */
     struct term *term; /* progress; may be NULL */
 };
 
-/* Measures the ceilings into r->context.device, then every perf case of every AC solution in `r`;
- * fills cases[].timing and may lower verdicts. Solutions of one problem are interleaved. */
+/* Measures the ceilings into r->context.device, then every case of that tag of every AC solution in
+ * `r`; fills cases[].timing and may lower verdicts. Solutions of one problem are interleaved. */
 enum status bench_run(struct results *r, struct arena *a, const struct bench_options *o,
                       struct diag *d) MUST_CHECK;
 

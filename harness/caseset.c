@@ -27,7 +27,7 @@ static enum status no_memory(struct diag *d) { return diag_set(d, STATUS_NOMEM, 
 static bool has_tag(const struct casedef *c, const char *const *tags)
 {
     if (!tags)
-        return !casedef_has_tag(c, "perf");
+        return !casedef_has_tag(c, "perf") && !casedef_has_tag(c, "curve");
     for (; *tags; tags++)
         if (casedef_has_tag(c, *tags))
             return true;

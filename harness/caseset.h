@@ -14,7 +14,7 @@
 
 struct caseset_filter {
     const char *glob;        /* shell pattern over case names; NULL = all */
-    const char *const *tags; /* NULL-terminated, any of them; NULL = every tag but perf */
+    const char *const *tags; /* NULL-terminated, any of them; NULL = every tag but perf, curve */
     bool gpu;                /* false: cases that need a GPU are left out unless keep_gpu_only */
     bool keep_gpu_only;      /* keep them anyway, so that the caller can report SK */
 };

@@ -90,7 +90,7 @@ enum status cmd_parse(struct judge *j, const struct cmd_syntax *syntax, int argc
 #define CMD_OPT_CASES                                                                              \
     {"case", OPT_CASE, "GLOB", 0, "only cases whose name matches", 0},                             \
     {                                                                                              \
-        "tag", OPT_TAG, "TAG", 0, "only cases with this tag: site, edge, stress, perf", 0          \
+        "tag", OPT_TAG, "TAG", 0, "only with this tag: site, edge, stress, perf, curve", 0         \
     }
 #define CMD_OPT_RUN                                                                                \
     {"seed", OPT_SEED, "HEX", 0, "seed of the changing exponents (printed by each run)", 0},       \

@@ -7,15 +7,29 @@
 
 #include "bench.h"
 #include "board.h"
+#include "fileio.h"
+#include "report_curve.h"
 #include "report_text.h"
 #include "store.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_TUNE = OPT_OWN, OPT_GRAPH, OPT_BUDGET, OPT_MIN_SAMPLES, OPT_ROUNDS, OPT_FLUSH };
+enum {
+    OPT_TUNE = OPT_OWN,
+    OPT_GRAPH,
+    OPT_BUDGET,
+    OPT_MIN_SAMPLES,
+    OPT_ROUNDS,
+    OPT_FLUSH,
+    OPT_CURVES
+};
+
+#define CURVE_SAMPLES 15u /* a point of a curve: enough for a median with quartiles */
+#define CURVE_ROUNDS  3u
 
 struct bench_values {
     bool tune, graph, dirty;
+    const char *curves; /* folder, or NULL */
 };
 
 static const struct argp_option options[] = {
@@ -25,6 +39,8 @@ static const struct argp_option options[] = {
     {"min-samples", OPT_MIN_SAMPLES, "N", 0, "samples at least (default 50)", 0},
     {"rounds", OPT_ROUNDS, "N", 0, "interleaved rounds (default 5)", 0},
     {"flush", OPT_FLUSH, "KIND", 0, "clean (default) or dirty lines in L2 before a cold call", 0},
+    {"curves", OPT_CURVES, "DIR", 0,
+     "time against size instead: the curve cases, as DIR/P.json and DIR/P-*.svg", 0},
     CMD_OPT_CASES,
     CMD_OPT_BACKEND,
     CMD_OPT_RUN,
@@ -50,6 +66,9 @@ static enum status own_option(struct judge *j, void *values, int key, const char
         return config_set(&j->cfg, &j->arena, "bench.min_samples", arg, "--min-samples", d);
     case OPT_ROUNDS:
         return config_set(&j->cfg, &j->arena, "bench.rounds", arg, "--rounds", d);
+    case OPT_CURVES:
+        v->curves = arg;
+        return STATUS_OK;
     case OPT_FLUSH:
         if (strcmp(arg, "dirty") != 0 && strcmp(arg, "clean") != 0)
             return diag_set(d, STATUS_USAGE, "--flush: '%s' is not clean or dirty", arg);
@@ -79,6 +98,8 @@ static enum status print_problem_boards(struct judge *j, const struct results *r
 
 /* Timing needs the perf cases, which a functional run leaves out. */
 static const char *const EVERY_TAG[] = {"site", "edge", "stress", "perf", NULL};
+/* A curve needs none of them: every output of its own cases is compared. */
+static const char *const CURVE_TAG[] = {"curve", NULL};
 
 /* Judge everything but what is not asked for, then time. Shared with cmd_everything. */
 static enum status judge_and_time(struct judge *j, const struct common_options *common,
@@ -98,9 +119,14 @@ static enum status judge_and_time(struct judge *j, const struct common_options *
                                   .rounds = j->cfg.bench_rounds > 0 ? j->cfg.bench_rounds : 1,
                                   .graph = v->graph,
                                   .dirty_flush = v->dirty,
-                                  .hot = true,
+                                  .hot = v->curves == NULL,
+                                  .tag = v->curves == NULL ? "perf" : "curve",
                                   .term = &j->term};
 
+    if (v->curves != NULL) {
+        bench.stop.min_samples = bench.stop.max_samples = CURVE_SAMPLES;
+        bench.rounds = CURVE_ROUNDS;
+    }
     judged.tags = common->tags != NULL ? common->tags : EVERY_TAG;
     judged.case_glob = common->case_glob;
     judged.json_path =
@@ -111,7 +137,45 @@ static enum status judge_and_time(struct judge *j, const struct common_options *
     judging.seed = results->context.seed;
     judging.time_limit_s = common->time_limit_s;
     TRY(bench_run(results, &j->arena, &bench, d));
-    return store_put(&j->cfg, results, d);
+    return v->curves == NULL ? store_put(&j->cfg, results, d) : STATUS_OK;
+}
+
+/* Results of one problem alone. */
+static struct results part_of(const struct results *r, const struct problem *p, struct arena *a)
+{
+    struct results part = {.context = r->context};
+
+    part.solutions = arena_array(a, (size_t)r->solution_count + 1, sizeof *part.solutions);
+    for (unsigned i = 0; part.solutions != NULL && i < r->solution_count; i++)
+        if (strcmp(r->solutions[i].problem->name, p->name) == 0)
+            part.solutions[part.solution_count++] = r->solutions[i];
+    return part;
+}
+
+/* DIR/P.json with every sample, and the pictures. */
+static enum status write_curves(struct judge *j, const char *dir, const struct results *r,
+                                const struct target *targets, unsigned count, struct diag *d)
+{
+    struct textbuf b = TEXTBUF_EMPTY;
+    enum status st = dir_make(dir, d);
+
+    for (unsigned i = 0; i < count && st == STATUS_OK; i++) {
+        const struct problem *p = targets[i].problem;
+        const struct results part = part_of(r, p, &j->arena);
+        const char *path = arena_printf(&j->arena, "%s/%s.json", dir, p->name);
+
+        if (path == NULL || part.solutions == NULL) {
+            st = diag_set(d, STATUS_NOMEM, "out of memory");
+            break;
+        }
+        st = cmd_write_json(&part, path, d);
+        if (st == STATUS_OK)
+            st = report_curve_files(&b, &j->arena, dir, &part, p, d);
+    }
+    if (st == STATUS_OK)
+        st = cmd_print(&b, d);
+    textbuf_fini(&b);
+    return st;
 }
 
 enum status cmd_bench(struct judge *j, int argc, char **argv, int *exit_code, struct diag *d)
@@ -126,7 +190,8 @@ enum status cmd_bench(struct judge *j, int argc, char **argv, int *exit_code, st
                "  judge bench topk\n"
                "  judge bench topk my.cu          beside nothing\n"
                "  judge bench topk/radix_select topk/baselines --case perf_50m_k100\n"
-               "  judge bench topk/radix_select --tune\n\n"
+               "  judge bench topk/radix_select --tune\n"
+               "  judge bench topk --curves docs/curves    time against N and k\n\n"
                "docs/measuring.md explains every column and flag.",
         .options = options,
         .own = own_option,
@@ -143,7 +208,7 @@ enum status cmd_bench(struct judge *j, int argc, char **argv, int *exit_code, st
         return STATUS_OK;
     TRY(cmd_targets(j, &common, SCOPE_JUDGED, &targets, &count, d));
     if (common.tags == NULL)
-        common.tags = EVERY_TAG;
+        common.tags = v.curves != NULL ? CURVE_TAG : EVERY_TAG;
     TRY(cmd_check_cases(j, &common, targets, count, d));
     TRY(backend_choose(&backend, &j->arena, &j->cfg, d));
     if (backend.kind == BACKEND_VGPU)
@@ -152,7 +217,9 @@ enum status cmd_bench(struct judge *j, int argc, char **argv, int *exit_code, st
                         "--counts shows exact counts. %s",
                         backend.why);
     TRY(judge_and_time(j, &common, &v, &backend, targets, count, &results, d));
-    if (common.json_path == NULL || strcmp(common.json_path, "-") != 0)
+    if (v.curves != NULL)
+        TRY(write_curves(j, v.curves, &results, targets, count, d));
+    else if (common.json_path == NULL || strcmp(common.json_path, "-") != 0)
         TRY(print_problem_boards(j, &results, d));
     if (common.json_path != NULL)
         TRY(cmd_write_json(&results, common.json_path, d));

@@ -6,21 +6,24 @@
 
 #include "board.h"
 #include "fileio.h"
+#include "report_curve.h"
 #include "report_html.h"
 #include "report_md.h"
 #include "report_text.h"
 #include "store.h"
 #include <string.h>
 
-enum { OPT_MD = OPT_OWN, OPT_HTML, OPT_SORT, OPT_FROM };
+enum { OPT_MD = OPT_OWN, OPT_HTML, OPT_SORT, OPT_FROM, OPT_CURVES };
 
 struct board_values {
-    const char *md, *html, *sort, *from;
+    const char *md, *html, *sort, *from, *curves;
 };
 
 static const struct argp_option options[] = {
     {"md", OPT_MD, "FILE", 0, "rewrite the boards between the markers of a Markdown file", 0},
     {"html", OPT_HTML, "DIR", 0, "write a static page to DIR/index.html", 0},
+    {"curves", OPT_CURVES, "DIR", 0,
+     "draw DIR/P-*.svg again from the DIR/P.json of bench --curves, and list the cliffs", 0},
     {"sort", OPT_SORT, "KEY", 0, "name or verdict instead of best first", 0},
     {"from", OPT_FROM, "FILE", 0, "results of --json instead of the stored ones", 0},
     {"backend", OPT_BACKEND, "NAME", 0, "gpu or vgpu: whose results (default: gpu, else vgpu)", 0},
@@ -40,6 +43,9 @@ static enum status own_option(struct judge *j, void *values, int key, const char
         return STATUS_OK;
     case OPT_HTML:
         v->html = arg;
+        return STATUS_OK;
+    case OPT_CURVES:
+        v->curves = arg;
         return STATUS_OK;
     case OPT_FROM:
         v->from = arg;
@@ -121,6 +127,42 @@ static enum status write_html(struct judge *j, const struct board_values *v,
     return st;
 }
 
+/* Every problem that has a file there, or the ones that were asked for. */
+static enum status draw_curves(struct judge *j, const struct common_options *o, const char *dir,
+                               struct diag *d)
+{
+    struct textbuf b = TEXTBUF_EMPTY;
+    const char *const *names = o->args;
+    unsigned count = o->arg_count, drawn = 0;
+    enum status st = STATUS_OK;
+
+    if (count == 0)
+        TRY(problem_names(&names, &count, &j->arena, j->cfg.root, d));
+    for (unsigned i = 0; i < count && st == STATUS_OK; i++) {
+        const char *path = arena_printf(&j->arena, "%s/%s.json", dir, names[i]);
+        const struct problem *p;
+        struct results r = {0};
+
+        if (path == NULL) {
+            st = diag_set(d, STATUS_NOMEM, "out of memory");
+        } else if (file_exists(path) || o->arg_count > 0) {
+            st = cmd_problem(j, names[i], &p, d);
+            if (st == STATUS_OK)
+                st = store_read_file(&r, &j->arena, path, d);
+            if (st == STATUS_OK)
+                st = report_curve_files(&b, &j->arena, dir, &r, p, d);
+            drawn++;
+        }
+    }
+    if (st == STATUS_OK && drawn == 0)
+        st = diag_set(d, STATUS_USAGE, "no results of curves in '%s': judge bench --curves %s", dir,
+                      dir);
+    if (st == STATUS_OK)
+        st = cmd_print(&b, d);
+    textbuf_fini(&b);
+    return st;
+}
+
 enum status cmd_board(struct judge *j, int argc, char **argv, int *exit_code, struct diag *d)
 {
     struct board_values values = {0};
@@ -149,6 +191,8 @@ enum status cmd_board(struct judge *j, int argc, char **argv, int *exit_code, st
 
         TRY(cmd_problem(j, common.args[i], &p, d));
     }
+    if (values.curves != NULL)
+        return draw_curves(j, &common, values.curves, d);
     TRY(load(j, &values, &r, d));
     if (values.md != NULL)
         TRY(report_md_file(values.md, &r, d));

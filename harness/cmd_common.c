@@ -87,7 +87,7 @@ static enum status set_config(struct parse *p, const char *key, const char *arg,
 
 static enum status add_tag(struct parse *p, const char *arg)
 {
-    static const char *const known[] = {"site", "edge", "stress", "perf"};
+    static const char *const known[] = {"site", "edge", "stress", "perf", "curve"};
     const char *near;
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -97,9 +97,10 @@ static enum status add_tag(struct parse *p, const char *arg)
             return STATUS_OK;
         }
     near = diag_nearest(arg, known, sizeof known / sizeof *known);
-    return diag_set(
-        p->d, STATUS_USAGE, "--tag: unknown tag '%s'%s%s%s (site, edge, stress or perf)", arg,
-        near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+    return diag_set(p->d, STATUS_USAGE,
+                    "--tag: unknown tag '%s'%s%s%s (site, edge, stress, perf or curve)", arg,
+                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                    near != NULL ? "'?" : "");
 }
 
 static enum status take_option(struct parse *p, int key, char *arg)

@@ -62,9 +62,10 @@ static unsigned cases_with(const struct problem *p, const char *tag)
 static void problem_line(struct textbuf *b, const struct problem *p, unsigned solutions)
 {
     textbuf_printf(b, "%-16s %s\n", p->name, p->title);
-    textbuf_printf(b, "%17s%u solutions; %u cases (%u site, %u edge, %u stress, %u perf)\n", "",
-                   solutions, p->case_count, cases_with(p, "site"), cases_with(p, "edge"),
-                   cases_with(p, "stress"), cases_with(p, "perf"));
+    textbuf_printf(b,
+                   "%17s%u solutions; %u cases (%u site, %u edge, %u stress, %u perf, %u curve)\n",
+                   "", solutions, p->case_count, cases_with(p, "site"), cases_with(p, "edge"),
+                   cases_with(p, "stress"), cases_with(p, "perf"), cases_with(p, "curve"));
 }
 
 static void list_problem(struct textbuf *b, const struct problem *p, const struct solution *list,

@@ -84,11 +84,6 @@ double compare_load(enum dtype dtype, const void *data, uint64_t index)
     UNREACHABLE();
 }
 
-static bool dtype_is_float(enum dtype dtype)
-{
-    return dtype == DTYPE_F64 || dtype == DTYPE_F32 || dtype == DTYPE_F16 || dtype == DTYPE_BF16;
-}
-
 /* Bits of precision and lowest exponent of the last place. */
 static void dtype_format(enum dtype dtype, int *precision, int *lowest)
 {

@@ -50,7 +50,7 @@ static enum status read_name(struct reader *r, struct casedef *c, const struct j
 
 static enum status read_tags(struct reader *r, struct casedef *c, const struct jsonref *v)
 {
-    static const char *const known[] = {"site", "edge", "stress", "perf"};
+    static const char *const known[] = {"site", "edge", "stress", "perf", "curve"};
     const char **tags;
     unsigned n, choice;
 

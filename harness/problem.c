@@ -29,6 +29,11 @@ static const struct {
     [DTYPE_U8] = {"u8", "unsigned char", 1},
 };
 
+bool dtype_is_float(enum dtype t)
+{
+    return t == DTYPE_F64 || t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16;
+}
+
 size_t dtype_size(enum dtype t)
 {
     assert((unsigned)t < DTYPE_COUNT);

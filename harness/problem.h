@@ -33,6 +33,7 @@ enum param_space { SPACE_DEVICE, SPACE_HOST };
 enum rule_kind { RULE_EXACT, RULE_ALLCLOSE, RULE_TOL, RULE_SURVIVE };
 
 size_t dtype_size(enum dtype t);       /* bytes of one element */
+bool dtype_is_float(enum dtype t);
 const char *dtype_name(enum dtype t);  /* "f32" */
 const char *dtype_ctype(enum dtype t); /* "float": as a solution spells it */
 
@@ -63,7 +64,7 @@ struct casedef {
     const char *name;
     const char *key;         /* 64 hex digits: stands in the metadata of the case's files */
     unsigned index;          /* position in the manifest = order of judging */
-    const char *const *tags; /* NULL-terminated: site edge stress perf */
+    const char *const *tags; /* NULL-terminated: site edge stress perf curve */
     struct rule rule;        /* resolved */
     bool needs_gpu, advisory;
     uint64_t seed;

@@ -13,29 +13,6 @@
 #define ROW_HEIGHT  22.0
 #define LABEL_WIDTH 170.0
 
-static void escaped(struct textbuf *b, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            textbuf_puts(b, "&lt;");
-            break;
-        case '>':
-            textbuf_puts(b, "&gt;");
-            break;
-        case '&':
-            textbuf_puts(b, "&amp;");
-            break;
-        case '"':
-            textbuf_puts(b, "&quot;");
-            break;
-        default:
-            if ((unsigned char)*text >= 0x20 || *text == '\n')
-                textbuf_add(b, text, 1);
-        }
-    }
-}
-
 static void head(struct textbuf *b, const struct run_context *c)
 {
     textbuf_puts(
@@ -59,21 +36,21 @@ static void head(struct textbuf *b, const struct run_context *c)
            ".v{color:#fff;padding:0 .4rem;border-radius:3px;font-size:13px}\n"
            "svg text{font:12px system-ui,sans-serif}summary{cursor:pointer}\n"
            "</style></head><body>\n<h1>warpjudge</h1>\n<p>");
-    escaped(b, c->device.name[0] != '\0' ? c->device.name : c->backend);
+    textbuf_xml(b, c->device.name[0] != '\0' ? c->device.name : c->backend);
     textbuf_puts(b, ", ");
-    escaped(b, c->start);
+    textbuf_xml(b, c->start);
     if (c->commit[0] != '\0') {
         textbuf_puts(b, ", commit <code>");
-        escaped(b, c->commit);
+        textbuf_xml(b, c->commit);
         textbuf_puts(b, "</code>");
     }
     if (c->nvcc[0] != '\0') {
         textbuf_puts(b, ", nvcc ");
-        escaped(b, c->nvcc);
+        textbuf_xml(b, c->nvcc);
     }
     if (c->device.driver[0] != '\0') {
         textbuf_puts(b, ", driver ");
-        escaped(b, c->device.driver);
+        textbuf_xml(b, c->device.driver);
     }
     textbuf_printf(b, ", seed <code>%" PRIx64 "</code>", c->seed);
     if (c->device.read_tbs > 0.0)
@@ -95,17 +72,17 @@ static void matrix(struct textbuf *b, const struct results *r, const char *probl
             continue;
         textbuf_printf(b, "<tr><td class=\"l\"><span class=\"v %s\">%s</span> ",
                        verdict_name(s->verdict), verdict_name(s->verdict));
-        escaped(b, s->solution->name);
+        textbuf_xml(b, s->solution->name);
         textbuf_printf(b, "</td><td class=\"l\">%u/%u</td>", s->ac_count, s->case_count);
         for (unsigned k = 0; k < s->case_count; k++) {
             const struct case_result *c = &s->cases[k];
 
             textbuf_printf(b, "<td class=\"%s\" title=\"", verdict_name(c->verdict));
-            escaped(b, c->casedef->name);
+            textbuf_xml(b, c->casedef->name);
             textbuf_printf(b, ": %s", verdict_name(c->verdict));
             if (c->reason[0] != '\0') {
                 textbuf_puts(b, " ");
-                escaped(b, c->reason);
+                textbuf_xml(b, c->reason);
             }
             textbuf_puts(b, "\"></td>");
         }
@@ -173,7 +150,7 @@ static void strip_plot(struct textbuf *b, const struct board *board)
             place_x(fmin(t->cold.median * (1.0 + 2.0 * t->cold.se), high), low, high);
 
         textbuf_printf(b, "<text x=\"0\" y=\"%.1f\">", y);
-        escaped(b, short_name(board->rows[i].solution->solution));
+        textbuf_xml(b, short_name(board->rows[i].solution->solution));
         textbuf_puts(b, "</text><path stroke=\"#5b8dbf\" stroke-opacity=\".5\" d=\"");
         for (unsigned k = 0; k < t->cold_n; k++)
             textbuf_printf(b, "M%.1f %.1fv10", place_x(t->cold_us[k], low, high), y - 9.0);
@@ -207,7 +184,7 @@ static void bench_table(struct textbuf *b, const struct board *board)
                            row->tied ? "=" : "");
         else
             textbuf_puts(b, "<tr><td>-</td><td class=\"l\">");
-        escaped(b, short_name(row->solution->solution));
+        textbuf_xml(b, short_name(row->solution->solution));
         textbuf_printf(b, "</td><td>%.1f</td><td>%.1f</td><td>%.1f %%</td><td>%u</td>",
                        t->cold.median, t->cold.median * t->cold.se, 100.0 * t->cold.noise,
                        t->cold_n);
@@ -221,10 +198,10 @@ static void bench_table(struct textbuf *b, const struct board *board)
                        "<svg width=\"122\" height=\"12\"><rect width=\"%.1f\" height=\"12\" "
                        "fill=\"%s\"/></svg></td><td class=\"l\">",
                        120.0 * row->ratio.value / largest, row->baseline ? "#999" : "#5b8dbf");
-        escaped(b, t->flags);
+        textbuf_xml(b, t->flags);
         textbuf_puts(b, "</td><td class=\"l\">");
-        escaped(b,
-                t->unranked_reason[0] != '\0' ? t->unranked_reason : row->solution->solution->idea);
+        textbuf_xml(b, t->unranked_reason[0] != '\0' ? t->unranked_reason
+                                                     : row->solution->solution->idea);
         textbuf_puts(b, "</td></tr>\n");
     }
     textbuf_puts(b, "</table>\n");
@@ -246,7 +223,7 @@ static void counts_table(struct textbuf *b, const struct results *r, const char 
                             "<th>shared waves</th><th>atomics</th><th>barriers</th></tr>\n");
         open = true;
         textbuf_puts(b, "<tr><td class=\"l\">");
-        escaped(b, s->solution->name);
+        textbuf_xml(b, s->solution->name);
         textbuf_printf(b,
                        "</td><td>%.0f</td><td>%.4g</td><td>%.1f</td><td>%.2f</td><td>%.2f</td>"
                        "<td>%.4g</td><td>%.4g</td><td>%.4g</td></tr>\n",
@@ -262,34 +239,34 @@ static void details(struct textbuf *b, const struct solution_result *s)
     const struct case_result *f = results_decisive(s);
 
     textbuf_puts(b, "<details><summary>");
-    escaped(b, s->solution->name);
+    textbuf_xml(b, s->solution->name);
     textbuf_printf(b, ": %s</summary>\n<pre>", verdict_name(s->verdict));
     if (s->reason[0] != '\0') {
-        escaped(b, s->reason);
+        textbuf_xml(b, s->reason);
         textbuf_puts(b, "\n");
     }
     if (f != NULL) {
-        escaped(b, f->casedef->name);
+        textbuf_xml(b, f->casedef->name);
         textbuf_printf(b, ", call %c: ", f->call);
-        escaped(b, f->reason);
+        textbuf_xml(b, f->reason);
         textbuf_puts(b, "\n");
-        escaped(b, f->detail);
+        textbuf_xml(b, f->detail);
         for (unsigned i = 0; i < HINTS_MAX && f->hints[i] != NULL; i++) {
             textbuf_puts(b, "\nhint: ");
-            escaped(b, f->hints[i]);
+            textbuf_xml(b, f->hints[i]);
         }
         textbuf_puts(b, "\n");
     }
     for (unsigned i = 0; i < s->object.kernel_count; i++) {
         const struct kernel_info *k = &s->object.kernels[i];
 
-        escaped(b, k->name);
+        textbuf_xml(b, k->name);
         textbuf_printf(b, ": %u registers, %u bytes spilled, %u bytes stack, %u bytes shared\n",
                        k->registers, k->spill_store_bytes + k->spill_load_bytes, k->stack_bytes,
                        k->shared_bytes);
     }
     if (s->verdict == VERDICT_CE)
-        escaped(b, s->object.log);
+        textbuf_xml(b, s->object.log);
     textbuf_puts(b, "</pre></details>\n");
 }
 
@@ -310,7 +287,7 @@ static void history_line(struct textbuf *b, const struct history_point *points, 
     if (n < 2)
         return;
     textbuf_puts(b, "<tr><td class=\"l\">");
-    escaped(b, solution);
+    textbuf_xml(b, solution);
     textbuf_printf(b,
                    "</td><td>%.1f</td><td>%.1f</td><td><svg width=\"300\" height=\"30\">"
                    "<polyline fill=\"none\" stroke=\"#12344d\" points=\"",
@@ -351,7 +328,7 @@ static void problem_section(struct textbuf *b, struct arena *a, const struct res
     unsigned count = 0;
 
     textbuf_puts(b, "<h2>");
-    escaped(b, problem);
+    textbuf_xml(b, problem);
     textbuf_puts(b, "</h2>\n");
     matrix(b, r, problem);
     if (board_cases(&cases, &count, a, r, problem, &d) != STATUS_OK)
@@ -364,7 +341,7 @@ static void problem_section(struct textbuf *b, struct arena *a, const struct res
             continue;
         }
         textbuf_puts(b, "<h3>");
-        escaped(b, cases[i]);
+        textbuf_xml(b, cases[i]);
         textbuf_printf(b, ", set %u</h3>\n", board.rows[0].solution->problem->perf_version);
         bench_table(b, &board);
         strip_plot(b, &board);

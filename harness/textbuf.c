@@ -82,6 +82,29 @@ void textbuf_pad(struct textbuf *b, size_t column)
         textbuf_add(b, " ", 1);
 }
 
+void textbuf_xml(struct textbuf *b, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '<':
+            textbuf_puts(b, "&lt;");
+            break;
+        case '>':
+            textbuf_puts(b, "&gt;");
+            break;
+        case '&':
+            textbuf_puts(b, "&amp;");
+            break;
+        case '"':
+            textbuf_puts(b, "&quot;");
+            break;
+        default:
+            if ((unsigned char)*text >= 0x20 || *text == '\n')
+                textbuf_add(b, text, 1);
+        }
+    }
+}
+
 enum status textbuf_check(const struct textbuf *b, struct diag *d)
 {
     return b->failed ? diag_set(d, STATUS_NOMEM, "out of memory while writing a report")

@@ -19,6 +19,8 @@ struct textbuf {
 void textbuf_printf(struct textbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void textbuf_add(struct textbuf *b, const char *text, size_t len);
 void textbuf_puts(struct textbuf *b, const char *text);
+/* As text of XML or HTML: markup escaped, control characters left out. */
+void textbuf_xml(struct textbuf *b, const char *text);
 /* Blanks up to `column` of the current line (0-based). */
 void textbuf_pad(struct textbuf *b, size_t column);
 /* STATUS_NOMEM if any append failed. */

@@ -28,7 +28,7 @@ CUDA = re.compile(r"^(cuda|cublas|cub/|thrust/|nvml|vector_types|driver_types|fa
 PYTHON_MAY = re.compile(
     r"^(__future__|argparse|ast|collections|contextlib|dataclasses|decimal|difflib|fnmatch|fractions|functools"
     r"|hashlib|importlib|io|itertools|json|math|operator|os|pathlib|re|shutil|string|struct|sys|tempfile|typing"
-    r"|numpy|gen|\.)"
+    r"|concurrent|multiprocessing|numpy|gen|\.)"
 )
 
 

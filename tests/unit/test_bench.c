@@ -130,7 +130,8 @@ static int set_up(void **state)
         .judging = &r->f->o,
         .stop = {.min_samples = 20, .max_samples = 30, .se_target = 0.5, .budget_s = 60.0},
         .rounds = 4,
-        .hot = true};
+        .hot = true,
+        .tag = "perf"};
     *state = r;
     return 0;
 }

@@ -63,22 +63,26 @@ static void selection(void **state)
 {
     struct fixture *f = *state;
     static const char *const site[] = {"site", NULL}, *const perf[] = {"perf", NULL};
-    unsigned gpu_only = 0, with_perf = 0;
+    static const char *const curve[] = {"curve", NULL};
+    unsigned gpu_only = 0, with_perf = 0, with_curve = 0, timed;
 
     for (unsigned i = 0; i < f->p.case_count; i++) {
         const bool p = casedef_has_tag(&f->p.cases[i], "perf");
+        const bool c = casedef_has_tag(&f->p.cases[i], "curve");
 
-        gpu_only += f->p.cases[i].needs_gpu && !p;
+        gpu_only += f->p.cases[i].needs_gpu && !p && !c;
         with_perf += p;
+        with_curve += c;
     }
-    assert_true(gpu_only > 0 && with_perf > 0);
-    assert_int_equal(selected(f, &(struct caseset_filter){.gpu = true}),
-                     f->p.case_count - with_perf);
+    timed = with_perf + with_curve;
+    assert_true(gpu_only > 0 && with_perf > 0 && with_curve > 0);
+    assert_int_equal(selected(f, &(struct caseset_filter){.gpu = true}), f->p.case_count - timed);
     assert_int_equal(selected(f, &(struct caseset_filter){.gpu = false}),
-                     f->p.case_count - with_perf - gpu_only);
+                     f->p.case_count - timed - gpu_only);
     assert_int_equal(selected(f, &(struct caseset_filter){.keep_gpu_only = true}),
-                     f->p.case_count - with_perf);
+                     f->p.case_count - timed);
     assert_int_equal(selected(f, &(struct caseset_filter){.tags = perf, .gpu = true}), with_perf);
+    assert_int_equal(selected(f, &(struct caseset_filter){.tags = curve, .gpu = true}), with_curve);
     assert_true(selected(f, &(struct caseset_filter){.tags = site, .gpu = true}) > 1);
     assert_int_equal(selected(f, &(struct caseset_filter){.glob = "site_single", .gpu = true}), 1);
     assert_int_equal(selected(f, &(struct caseset_filter){.glob = "site_singel"}), 0);

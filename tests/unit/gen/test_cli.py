@@ -79,7 +79,7 @@ def test_expand_make_verify(tree: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert gen(tree, "--progress", "make", "tiny") == 0
     printed = capsys.readouterr()
     assert printed.out == "tiny: 3 cases, 1 made\n"
-    assert printed.err == "tiny: making case 1 of 1, large\n"
+    assert printed.err == "tiny: 1 of 1 cases made, large\n"
     assert files(tree, "out/cases") == ["large.in.safetensors", "large.ref.safetensors"]
     assert gen(tree, "make", "tiny", "hu*") == 0
     assert capsys.readouterr() == ("tiny: 1 cases, 1 made\n", "")

@@ -16,7 +16,7 @@ from gen import spec
 from gen.errors import SpecError
 from gen.generators import GENERATORS
 
-CASES = {"decay_attention": 69, "dot": 45, "parallel_merge": 78, "reduction": 69, "topk": 64}
+CASES = {"decay_attention": 103, "dot": 63, "parallel_merge": 105, "reduction": 87, "topk": 96}
 
 SCHEMA = json.loads(Path(ROOT, "problems", "problem.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
