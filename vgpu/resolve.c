@@ -654,7 +654,7 @@ static bool call_pointer(struct checker *c, struct ptx_operand *ops, const struc
  * ptx.h */
 static bool resolve_call(struct checker *c, const struct ast_inst *s, struct ptx_inst *in)
 {
-    const struct ast_operand *a = s->operands, *end = s->operands + s->operand_count;
+    const struct ast_operand *a = s->operands, *end = a ? a + s->operand_count : a;
     const struct ast_operand *results = NULL, *callee = NULL, *args = NULL, *how = NULL;
     struct ptx_operand *ops = keep(c, 4, sizeof *ops);
 
