@@ -498,6 +498,22 @@ static __attribute__((noinline)) void global_lanes(struct warp *w, const struct 
     }
 }
 
+/* A warp in a grid-stride loop steps over pages, which the CPU's own prefetcher does not follow:
+ * asks for the bytes of a few iterations ahead once two steps were equal. */
+static inline void prefetch_step(struct mem_hint *h, uint64_t addr, const unsigned char *from,
+                                 unsigned bytes)
+{
+    enum { AHEAD = 8, LINE = 64 };
+    const uint64_t step = addr - h->last;
+
+    if (step == h->step && step > LINE * 2 && addr - h->addr + step * AHEAD < h->size) {
+        for (unsigned i = 0; i < bytes; i += LINE)
+            __builtin_prefetch(from + step * AHEAD + i);
+    }
+    h->last = addr;
+    h->step = step;
+}
+
 static inline void load_global(struct warp *w, const struct insn *in, uint32_t lanes,
                                const uint64_t addr[WARP_LANES])
 {
@@ -510,6 +526,7 @@ static inline void load_global(struct warp *w, const struct insn *in, uint32_t l
         global_lanes(w, in, lanes, addr, false);
         return;
     }
+    prefetch_step(h, addr[0], from, all);
     if (h->alloc->init && !bits_set(h->alloc->init, addr[0] - h->addr, all))
         lane_uninit(w, in, addr, lanes, bytes);
     if (counting(w)) {

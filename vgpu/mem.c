@@ -282,7 +282,12 @@ unsigned char *mem_host_refill(const struct space *s, uint64_t address, uint64_t
     unsigned char *host = mem_host(s, address, n, &a);
 
     if (host)
-        *h = (struct mem_hint){.alloc = a, .addr = a->addr, .size = a->size, .host = a->host};
+        *h = (struct mem_hint){.alloc = a,
+                               .addr = a->addr,
+                               .size = a->size,
+                               .host = a->host,
+                               .last = h->last,
+                               .step = h->step};
     return host;
 }
 

@@ -80,6 +80,7 @@ struct mem_hint {
     struct alloc *alloc; /* NULL: empty */
     uint64_t addr, size; /* of alloc */
     unsigned char *host;
+    uint64_t last, step; /* of full warps: the last address, its distance from the one before */
 };
 enum { MEM_HINTS = 64 }; /* per launch, indexed by pc */
 /* Host pointer of [addr, addr+n) inside one live allocation, else NULL; keeps the allocation in *h.
