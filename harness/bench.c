@@ -61,6 +61,8 @@ struct bench {
     const struct problem *p;
     const struct casedef *c;
     struct case_pair files;
+    uint64_t digest_key;
+    uint64_t digest[PROBLEM_MAX_PARAMS]; /* what the case's large outputs have to give */
     struct entry *entries;
     struct child *children; /* by solution */
     unsigned count, alive, alive_max, starts;
@@ -259,6 +261,45 @@ static void compare_one(struct bench *b, struct entry *e, unsigned param, const 
     fail_entry(b, e, VERDICT_WA, text != NULL ? text : "wrong output", "");
 }
 
+static bool digests_right(const struct bench *b, unsigned param, unsigned copies,
+                          const struct call_reply *reply)
+{
+    for (unsigned k = 0; k < copies; k++) {
+        uint64_t got;
+
+        memcpy(&got, reply->digest[param] + k * reply->digest_stride, sizeof got);
+        if (got != b->digest[param])
+            return false;
+    }
+    return true;
+}
+
+/* The digest of a large output was another: its elements say more, or that they changed since. */
+static void look_closer(struct bench *b, struct entry *e, unsigned param,
+                        const struct timing_request *rq)
+{
+    struct call_reply reply;
+    struct diag d = {0};
+
+    if (rq->hot) {
+        fail_entry(b, e, VERDICT_WA,
+                   arena_printf(b->arena,
+                                "%s of a call in a batch is wrong (right when it was "
+                                "judged)",
+                                b->p->params[param].name),
+                   "");
+        return;
+    }
+    if (runner_outputs(e->child->runner, &reply, &d) != STATUS_OK || reply.out[param] == NULL) {
+        fail_entry(b, e, VERDICT_WA, "wrong output, gone before it could be looked at", "");
+        return;
+    }
+    compare_one(b, e, param, reply.out[param], rq->exponents, reply.poison_kind);
+    if (!e->failed)
+        fail_entry(b, e, VERDICT_WA, "still writing after solve(): the output changed once more",
+                   "");
+}
+
 /* Every output of the sample: cold the one, hot the last copies, alternating exponents. */
 static void compare_all(struct bench *b, struct entry *e, const struct timing_request *rq,
                         const struct call_reply *reply)
@@ -266,6 +307,13 @@ static void compare_all(struct bench *b, struct entry *e, const struct timing_re
     for (unsigned i = 0; i < b->p->param_count; i++) {
         if (b->p->params[i].scalar || b->p->params[i].dir == DIR_IN)
             continue;
+        if (reply->digest[i] != NULL) {
+            if (!digests_right(b, i, rq->hot ? reply->hot_copies : 1, reply)) {
+                look_closer(b, e, i, rq);
+                return;
+            }
+            continue;
+        }
         if (!rq->hot || reply->hot_copies == 0) {
             if (reply->out[i] == NULL)
                 fail_entry(b, e, VERDICT_RE, "no output bytes came with the record", "");
@@ -290,6 +338,11 @@ static bool outputs_right(const struct bench *b, const struct timing_request *rq
 
         if (b->p->params[i].scalar || b->p->params[i].dir == DIR_IN)
             continue;
+        if (reply->digest[i] != NULL) {
+            if (!digests_right(b, i, 1, reply))
+                return false;
+            continue;
+        }
         if (reply->out[i] == NULL ||
             !judging_compare(b->p, b->c, &b->files.ref, i, reply->out[i], NULL, rq->exponents,
                              reply->poison_kind, &input, &m))
@@ -329,6 +382,7 @@ static bool sample(struct bench *b, struct entry *e, struct timing_request *rq, 
         draw_exponents(&e->draw, b->p, b->c, rq->exponents2);
     rq->slab_step = 256u * (unsigned)draw_below(&e->draw, SLAB_STEPS);
     rq->dirty_flush = b->o->dirty_flush;
+    rq->digest_key = b->digest_key;
     rq->limit_s = b->limit_s * (rq->hot ? (double)rq->repeats : 1.0);
     *us = 0.0;
     if (findings == NULL ||
@@ -538,6 +592,21 @@ static unsigned alive_limit(const struct bench *b, const struct solution_result 
     return n < 1.0 ? 1 : n > 64.0 ? 64 : (unsigned)n;
 }
 
+/* A key that no solution can know, and what the references give under it. */
+static enum status want_digests(struct bench *b, struct diag *d)
+{
+    TRY(draw_seed(&b->digest_key, d));
+    b->digest_key |= 1; /* not 0, which would mean none */
+    for (unsigned i = 0; i < b->p->param_count; i++)
+        if (runner_digests(b->c, b->p, i)) {
+            const struct tensor *want = casefile_find(&b->files.ref, b->p->params[i].name);
+
+            b->digest[i] = record_digest(launch_wire_type(want->dtype), want->data, 0, want->count,
+                                         0, b->digest_key);
+        }
+    return STATUS_OK;
+}
+
 static enum status run_case(struct bench *b, struct diag *d)
 {
     const unsigned max_rounds = b->o->rounds + 1000;
@@ -547,6 +616,7 @@ static enum status run_case(struct bench *b, struct diag *d)
     if (order == NULL)
         return diag_set(d, STATUS_NOMEM, "out of memory");
     TRY(caseset_open(&b->files, b->o->judging->cfg, b->p, b->c, d));
+    TRY(want_digests(b, d));
     b->case_begin_s = proc_now_s();
     for (unsigned round = 0; round < max_rounds && !interrupted(b); round++) {
         if (round >= b->o->rounds && all_enough(b))

@@ -31,9 +31,11 @@
 #define READY_LIMIT_S    120.0  /* driver start, first use of a device after boot */
 #define FACTS_LIMIT_S    60.0
 #define HOT_COPIES_BYTES (UINT64_C(64) << 20) /* shared memory for the outputs of a hot sample */
-#define HOT_COPIES_MOST  1024u                /* each is copied back on its own */
-#define SHARED_FIRST     (UINT64_C(1) << 20) /* first size with outputs: most functional cases fit */
-#define VGPU_OWN_MIB     4096 /* virtual device memory beside the solution's allowance */
+#define DIGEST_FROM_BYTES                                                                          \
+    (UINT64_C(1) << 20)                     /* larger outputs: copies would cost more than calls */
+#define HOT_COPIES_MOST 1024u               /* each is copied back on its own */
+#define SHARED_FIRST    (UINT64_C(1) << 20) /* first size with outputs: most functional cases fit */
+#define VGPU_OWN_MIB    4096 /* virtual device memory beside the solution's allowance */
 
 _Static_assert(RECORD_MAX_PARAMS == PROBLEM_MAX_PARAMS, "one array serves both");
 
@@ -478,14 +480,13 @@ static unsigned output_spans(const struct runner *r, struct record_span spans[RE
     const struct command *c = &r->command;
     unsigned n = 0;
 
-    if (c->op != COMMAND_CALL && c->op != COMMAND_TIME)
+    if (c->op != COMMAND_CALL && c->op != COMMAND_TIME && c->op != COMMAND_OUTPUTS)
         return 0;
     for (uint32_t i = 0; i < c->param_count; i++) {
         const struct command_param *p = &c->params[i];
         if (p->scalar || p->dir == RECORD_IN)
             continue;
-        spans[n++] =
-            (struct record_span){r->shared + p->slot, p->count * record_type_size(p->type)};
+        spans[n++] = (struct record_span){r->shared + p->slot, record_slot_size(p)};
     }
     return n;
 }
@@ -711,7 +712,7 @@ static void exchange(struct runner *r, int fd, double first_s, double limit_s, b
         memset(reply->record.new_library, 0, sizeof reply->record.new_library);
 }
 
-static uint32_t wire_type(enum dtype t)
+uint32_t launch_wire_type(enum dtype t)
 {
     switch (t) {
     case DTYPE_F64:
@@ -777,7 +778,7 @@ static enum status command_param_fill(struct command_param *w, const struct prob
 {
     const struct param *p = &pb->params[i];
 
-    *w = (struct command_param){.type = wire_type(p->dtype),
+    *w = (struct command_param){.type = launch_wire_type(p->dtype),
                                 .dir = p->dir == DIR_IN    ? RECORD_IN
                                        : p->dir == DIR_OUT ? RECORD_OUT
                                                            : RECORD_INOUT,
@@ -825,7 +826,7 @@ static enum status slots_place(struct runner *r, unsigned copies, struct diag *d
 
     for (uint32_t i = 0; i < r->command.param_count; i++) {
         struct command_param *p = &r->command.params[i];
-        const uint64_t size = p->count * record_type_size(p->type);
+        const uint64_t size = record_slot_size(p);
         if (p->scalar || p->dir == RECORD_IN)
             continue;
         p->slot = slot_take(&end, size);
@@ -873,9 +874,14 @@ static void outputs_hand_over(struct runner *r, struct call_reply *reply, unsign
     reply->hot_copies = copies;
     for (uint32_t i = 0; i < c->param_count; i++) {
         const struct command_param *p = &c->params[i];
-        const uint64_t size = p->count * record_type_size(p->type);
+        const uint64_t size = record_slot_size(p);
         if (p->scalar || p->dir == RECORD_IN)
             continue;
+        if (p->digest != 0) {
+            reply->digest[i] = r->shared + p->slot;
+            slot_take(&reply->digest_stride, size);
+            continue;
+        }
         reply->out[i] = r->shared + p->slot;
         reply->out_early[i] = p->slot_early != 0 ? r->shared + p->slot_early : NULL;
         reply->out_previous[i] = p->slot_previous != 0 ? r->shared + p->slot_previous : NULL;
@@ -999,6 +1005,29 @@ enum status runner_call(struct runner *r, const struct casedef *c, const struct 
     return STATUS_OK;
 }
 
+/* Large outputs of timed calls stay on the device where the rule is equality. */
+static void digests_choose(struct runner *r, const struct casedef *c,
+                           const struct timing_request *req)
+{
+    const struct problem *pb = r->config.problem;
+    int sum = 0, sum2 = 0;
+
+    for (unsigned g = 0; g < pb->group_count; g++) {
+        sum += req->exponents[g];
+        sum2 += req->exponents2[g];
+    }
+    r->command.digest_key = req->digest_key;
+    for (uint32_t i = 0; i < r->command.param_count; i++) {
+        struct command_param *p = &r->command.params[i];
+
+        if (p->scalar || p->dir != RECORD_OUT)
+            continue;
+        p->exponent = sum;
+        p->exponent2 = req->hot ? sum2 : sum;
+        p->digest = req->digest_key != 0 && runner_digests(c, pb, i);
+    }
+}
+
 static unsigned hot_copies(const struct runner *r, unsigned repeats)
 {
     uint64_t set_size = 1, copies;
@@ -1032,10 +1061,36 @@ enum status runner_time(struct runner *r, const struct casedef *c, const struct 
         r->command.flags |= COMMAND_FLAG_GRAPH;
     if (req->dirty_flush)
         r->command.flags |= COMMAND_FLAG_DIRTY;
+    digests_choose(r, c, req);
     TRY(slots_place(r, copies, d));
     TRY(file_to_send(r, in, &fd, d));
     exchange(r, fd, PREPARE_LIMIT_S, req->limit_s, false, reply);
     outputs_hand_over(r, reply, copies);
+    return STATUS_OK;
+}
+
+bool runner_digests(const struct casedef *c, const struct problem *p, unsigned param)
+{
+    const struct param *q = &p->params[param];
+
+    return c->rule.kind == RULE_EXACT && q->dir == DIR_OUT && !q->scalar &&
+           q->space == SPACE_DEVICE && record_digestible(launch_wire_type(q->dtype)) &&
+           c->count[param] * dtype_size(q->dtype) > DIGEST_FROM_BYTES;
+}
+
+enum status runner_outputs(struct runner *r, struct call_reply *reply, struct diag *d)
+{
+    memset(reply, 0, sizeof *reply);
+    if (r->broken || r->command.op != COMMAND_TIME || (r->command.flags & COMMAND_FLAG_HOT) != 0)
+        return diag_set(d, STATUS_INTERNAL, "no cold sample whose outputs could be read");
+    r->command.op = COMMAND_OUTPUTS;
+    r->command.flags &= ~(uint32_t)COMMAND_FLAG_NEW_FILE;
+    for (uint32_t i = 0; i < r->command.param_count; i++)
+        r->command.params[i].digest = 0;
+    reply->poison_kind = r->command.poison_kind;
+    TRY(slots_place(r, 0, d));
+    exchange(r, -1, PREPARE_LIMIT_S, 0, false, reply);
+    outputs_hand_over(r, reply, 0);
     return STATUS_OK;
 }
 

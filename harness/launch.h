@@ -83,6 +83,10 @@ struct call_reply {
     unsigned hot_copies;
     const void *out_all[PROBLEM_MAX_PARAMS];
     size_t out_stride[PROBLEM_MAX_PARAMS];
+    /* timed samples with a digest_key, outputs for which runner_digests() holds: the digest of copy
+     * j, 8 bytes at digest[i] + j * digest_stride; out[i] is NULL then */
+    const unsigned char *digest[PROBLEM_MAX_PARAMS];
+    uint64_t digest_stride;
     struct finding_lines findings; /* of this call */
     double wall_s;                 /* parent's clock: solve(), early copy, synchronisation */
     double prepare_s;              /* parent's clock, command to inputs in place */
@@ -109,12 +113,18 @@ struct timing_request {
     unsigned repeats; /* hot: calls between one event pair, rounded up to even; cold: 1 */
     int exponents[PROBLEM_MAX_GROUPS];
     int exponents2[PROBLEM_MAX_GROUPS]; /* hot: the second alternating input set */
-    unsigned slab_step; /* cold: multiple of 256 bytes (at most 1 MiB), new for each sample */
+    unsigned slab_step;  /* cold: multiple of 256 bytes (at most 1 MiB), new for each sample */
+    uint64_t digest_key; /* 0: every output comes as elements */
     double limit_s;
 };
 enum status runner_time(struct runner *r, const struct casedef *c, const struct casefile *in,
                         const struct timing_request *req, struct call_reply *reply,
                         struct diag *d) MUST_CHECK;
+/* Does a timed sample of this case hand over a digest (record_digest) of that output instead of its
+ * elements? Large ones that must be equal. */
+bool runner_digests(const struct casedef *c, const struct problem *p, unsigned param);
+/* The output elements of the last cold sample, in reply->out. */
+enum status runner_outputs(struct runner *r, struct call_reply *reply, struct diag *d) MUST_CHECK;
 /* Device facts; measure_ceilings: E0 (empty kernel), read sweep and copy, measured by the child. */
 enum status runner_facts(struct runner *r, struct device_facts *facts, bool measure_ceilings,
                          struct diag *d) MUST_CHECK;
@@ -131,6 +141,8 @@ void runner_stop(struct runner *r);
 enum status runner_probe(const struct runner_config *rc, struct device_facts *facts,
                          struct diag *d) MUST_CHECK;
 
+/* The one mapping of element types to those of record.h. */
+uint32_t launch_wire_type(enum dtype t);
 /* The argument vector of the child: the same in every mode but for a tool in front. Fills at most
  * LAUNCH_MAX_ARGS pointers, NULL last; returns their number. */
 #define LAUNCH_MAX_ARGS 24

@@ -32,7 +32,7 @@ enum param_dir { DIR_IN, DIR_OUT, DIR_INOUT };
 enum param_space { SPACE_DEVICE, SPACE_HOST };
 enum rule_kind { RULE_EXACT, RULE_ALLCLOSE, RULE_TOL, RULE_SURVIVE };
 
-size_t dtype_size(enum dtype t);       /* bytes of one element */
+size_t dtype_size(enum dtype t); /* bytes of one element */
 bool dtype_is_float(enum dtype t);
 const char *dtype_name(enum dtype t);  /* "f32" */
 const char *dtype_ctype(enum dtype t); /* "float": as a solution spells it */

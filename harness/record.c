@@ -10,7 +10,7 @@
 
 _Static_assert(sizeof(struct param_facts) == 64, "wire layout");
 _Static_assert(sizeof(struct record) == 1584, "wire layout");
-_Static_assert(sizeof(struct command_param) == 112, "wire layout");
+_Static_assert(sizeof(struct command_param) == 120, "wire layout");
 _Static_assert(sizeof(struct record_facts) == 288, "wire layout");
 _Static_assert(sizeof(struct record_fault) <= RECORD_OUTPUTS_BEGIN, "the fault page holds it");
 _Static_assert(offsetof(struct record, crc) + sizeof(uint32_t) == sizeof(struct record),
@@ -109,6 +109,53 @@ uint64_t record_poison(enum record_type type, unsigned kind)
     return first ? 0xa5u : 0x5au;
 }
 
+/* ---- digests ---- */
+
+bool record_digestible(uint32_t type)
+{
+    return type == RECORD_F32 || type == RECORD_I32 || type == RECORD_U32;
+}
+
+uint64_t record_slot_size(const struct command_param *p)
+{
+    return p->digest != 0 ? sizeof(uint64_t) : p->count * record_type_size(p->type);
+}
+
+/* The finaliser of splitmix64 (Steele, Lea, Flood 2014) over place, key and bits. */
+static uint64_t digest_mix(uint64_t index, uint64_t key, uint32_t bits)
+{
+    uint64_t z = index * UINT64_C(0x9e3779b97f4a7c15) + key + bits;
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+uint64_t record_digest(enum record_type type, const void *data, uint64_t first, uint64_t count,
+                       int exponent, uint64_t key)
+{
+    const bool is_float = type == RECORD_F32;
+    const float factor = is_float ? ldexpf(1.0f, -exponent) : 1.0f;
+    const unsigned char *bytes = data;
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        float value;
+
+        memcpy(&bits, bytes + i * sizeof bits, sizeof bits);
+        memcpy(&value, &bits, sizeof value);
+        if (is_float && exponent != 0 && !isnan(value)) {
+            value *= factor;
+            memcpy(&bits, &value, sizeof bits);
+        }
+        if (is_float && bits == 0x80000000u)
+            bits = 0;
+        sum += digest_mix(first + i, key, bits);
+    }
+    return sum;
+}
+
 /* ---- commands ---- */
 
 void command_seal(struct command *c, uint64_t sequence, uint64_t nonce)
@@ -148,6 +195,9 @@ static const char *param_check(const struct command *c, const struct command_par
         return "tensor too large";
     if (p->exponent < -1000 || p->exponent > 1000 || p->exponent2 < -1000 || p->exponent2 > 1000)
         return "exponent out of range";
+    if (p->digest > 1 || (p->digest != 0 && (p->dir == RECORD_IN || c->op != COMMAND_TIME ||
+                                             !record_digestible(p->type))))
+        return "a digest of something that has none";
     size = p->count * element;
     if (p->dir != RECORD_OUT && !inside(p->file_begin, size, c->file_size))
         return "input outside the case file";
@@ -155,6 +205,7 @@ static const char *param_check(const struct command *c, const struct command_par
         return "misplaced input";
     if (p->dir == RECORD_IN)
         return NULL;
+    size = record_slot_size(p);
     if (c->op == COMMAND_TIME && (c->flags & COMMAND_FLAG_HOT) != 0) {
         const uint64_t stride =
             (size + RECORD_SLOT_ALIGN - 1) / RECORD_SLOT_ALIGN * RECORD_SLOT_ALIGN;
@@ -194,7 +245,7 @@ const char *command_check(const struct command *c, size_t size)
         (c->repeats < 2 || c->repeats % 2 != 0 || c->copies < 2 || c->copies % 2 != 0 ||
          c->copies > c->repeats))
         return "repeats and copies of a hot sample must be even, copies at most repeats";
-    if (c->op != COMMAND_CALL && c->op != COMMAND_TIME)
+    if (c->op != COMMAND_CALL && c->op != COMMAND_TIME && c->op != COMMAND_OUTPUTS)
         return NULL;
     for (uint32_t i = 0; i < c->param_count; i++) {
         const char *wrong = param_check(c, &c->params[i]);

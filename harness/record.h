@@ -8,7 +8,9 @@
  * the same form come before it, between which the solution's time limit runs; after the first the
  * child waits for the nonce (8 bytes), so that the parent's clock starts before solve(). In the
  * answers to COMMAND_START, COMMAND_FACTS and COMMAND_PROBE struct record_facts follows in the same
- * message. Output bytes go to shared memory, whose first page holds struct record_fault.
+ * message. Output bytes go to shared memory, whose first page holds struct record_fault. Of a large
+ * output of a timed call only a digest goes there, under a key that solve() never sees: the parent
+ * knows what it has to be, and asks for the bytes (COMMAND_OUTPUTS) where it is another.
  */
 #ifndef HARNESS_RECORD_H
 #define HARNESS_RECORD_H
@@ -17,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORD_FORMAT        1u
+#define RECORD_FORMAT        2u
 #define RECORD_MAX_PARAMS    16
 #define RECORD_MAX_PATH      1024
 #define RECORD_OUTPUTS_BEGIN 4096u /* shared memory: output slots start behind the fault page */
@@ -136,6 +138,7 @@ enum command_op {
     COMMAND_TIME,      /* judge.md section 9, one sample */
     COMMAND_FACTS,     /* device facts; COMMAND_FLAG_CEILINGS: measure them too */
     COMMAND_PROBE,     /* allocate, launch, verify without a solution */
+    COMMAND_OUTPUTS,   /* the output bytes of the last cold sample, whose digest was wrong */
     COMMAND_BYE
 };
 #define COMMAND_FLAG_REREAD    1u /* call: hand over the other address set's outputs again */
@@ -160,8 +163,10 @@ struct command_param {
     uint64_t slot;          /* outputs: place of the late copy in shared memory (hot: of copy 0) */
     uint64_t slot_early;    /* of the early copy */
     uint64_t slot_previous; /* of the other address set */
-    int32_t exponent;       /* inputs are multiplied by 2^exponent */
+    int32_t exponent;       /* inputs are multiplied by 2^exponent; outputs arrive so */
     int32_t exponent2;      /* hot: of the second input set */
+    uint32_t digest;        /* outputs: slots hold 8 bytes of digest instead of the elements */
+    uint32_t reserved;
     char name[32];
 };
 
@@ -176,6 +181,7 @@ struct command {
     uint64_t memory_limit; /* start: bytes the solution may hold */
     uint64_t shared_size;  /* bytes of the shared memory */
     uint64_t file_size;    /* bytes of the case's input file */
+    uint64_t digest_key;
     char path[RECORD_MAX_PATH];
     struct command_param params[RECORD_MAX_PARAMS];
     uint32_t reserved, crc;
@@ -198,6 +204,16 @@ size_t record_type_size(uint32_t type);
 /* The bits of one unwritten element: kind 0 a NaN, kind 1 large and finite, integers a5.. or 5a..
  */
 uint64_t record_poison(enum record_type type, unsigned kind);
+
+/* Bytes that one copy of an output takes in its slot: its elements, or its digest. */
+uint64_t record_slot_size(const struct command_param *p);
+/* Digest of `count` 32-bit elements, the first of them number `first` of its tensor: the sum of a
+ * mixed function of place, key and value / 2^exponent, so parts may be added. -0 counts as +0, as
+ * in an exact comparison; NaNs count by their bits. */
+uint64_t record_digest(enum record_type type, const void *data, uint64_t first, uint64_t count,
+                       int exponent, uint64_t key);
+/* Types that have a digest. */
+bool record_digestible(uint32_t type);
 
 /* Fills format, sequence, nonce and CRC of a command. */
 void command_seal(struct command *c, uint64_t sequence, uint64_t nonce);

@@ -78,7 +78,7 @@ bool guard_fill(struct guard *g, unsigned char *dst, uint64_t size, bool host,
     elements_fill(g->image, done, type, record_poison(type, poison_kind));
     if (!fine(g, copy_in(g, dst, g->image, done, host), "cudaMemcpy of poison", text, text_size))
         return false;
-    while (done < size) {
+    while (done < size) { /* doubles each time */
         const uint64_t step = done < size - done ? done : size - done;
         if (host)
             memcpy(dst + done, dst, step);
@@ -379,6 +379,41 @@ void guard_pointers(const struct guard *g, unsigned set, void *pointers[RECORD_M
 
 static bool is_output(const struct command_param *p) { return !p->scalar && p->dir != RECORD_IN; }
 
+/* By the kit where there is one, else in pieces through host memory. */
+static cudaError_t digest_take(struct guard *g, const struct command *c,
+                               const struct command_param *p, const unsigned char *data, bool host,
+                               int exponent, uint64_t *out)
+{
+    const enum record_type type = (enum record_type)p->type;
+    const uint64_t size = payload_size(p), element = record_type_size(p->type);
+
+    *out = 0;
+    if (g->kit != NULL && !host && kit_handles(type, exponent))
+        return kit_digest(g->kit, data, type, p->count, exponent, c->digest_key, out);
+    for (uint64_t at = 0; at < size; at += CHUNK) {
+        const uint64_t n = CHUNK < size - at ? CHUNK : size - at;
+        const cudaError_t e = copy_out(g, g->check, data + at, n, host);
+        if (e != cudaSuccess)
+            return e;
+        *out += record_digest(type, g->check, at / element, n / element, exponent, c->digest_key);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t guard_hand_over(struct guard *g, const struct command *c, const struct command_param *p,
+                            const void *data, bool host, int exponent, unsigned char *to)
+{
+    uint64_t digest;
+    cudaError_t e;
+
+    if (p->digest == 0)
+        return copy_out(g, to, data, payload_size(p), host);
+    e = digest_take(g, c, p, data, host, exponent, &digest);
+    if (e == cudaSuccess)
+        memcpy(to, &digest, sizeof digest);
+    return e;
+}
+
 cudaError_t guard_outputs(struct guard *g, const struct command *c, unsigned set,
                           unsigned char *shared, enum guard_slot slot)
 {
@@ -391,7 +426,7 @@ cudaError_t guard_outputs(struct guard *g, const struct command *c, unsigned set
         cudaError_t e;
         if (!is_output(p))
             continue;
-        e = copy_out(g, shared + at, place->payload, place->size, place->host);
+        e = guard_hand_over(g, c, p, place->payload, place->host, p->exponent, shared + at);
         if (e != cudaSuccess)
             return e;
     }

@@ -73,6 +73,10 @@ enum guard_slot { GUARD_SLOT_LATE, GUARD_SLOT_EARLY, GUARD_SLOT_PREVIOUS };
 /* Copies every output of a set to its slot in shared memory, on the legacy stream. */
 cudaError_t guard_outputs(struct guard *g, const struct command *c, unsigned set,
                           unsigned char *shared, enum guard_slot slot);
+/* Writes one output, or its digest where the command asks for that, to shared memory. `exponent`:
+ * that of the inputs of this copy. */
+cudaError_t guard_hand_over(struct guard *g, const struct command *c, const struct command_param *p,
+                            const void *data, bool host, int exponent, unsigned char *to);
 /* Steps 6 (difference of early and late copy, when early is true) and 7. */
 bool guard_verify(struct guard *g, const struct command *c, unsigned set,
                   const struct case_bytes *file, const unsigned char *shared, bool early,

@@ -102,6 +102,52 @@ static const char *const ptx_parts[] = {
     "done:\n"
     "    ret;\n"
     "}\n",
+    "// results[0] += sum of mix(i, key, data[i] * factor), record_digest() in C\n"
+    ".visible .entry kit_digest(.param .u64 data, .param .u64 count, .param .f32 factor,\n"
+    "                           .param .u32 raw, .param .u32 is_float, .param .u64 key,\n"
+    "                           .param .u64 results)\n"
+    "{\n" REGISTERS INDEX "    ld.param.u64 %rd3, [data];\n"
+    "    ld.param.u64 %rd5, [count];\n"
+    "    ld.param.f32 %f0, [factor];\n"
+    "    ld.param.u32 %r6, [raw];\n"
+    "    ld.param.u32 %r7, [is_float];\n"
+    "    ld.param.u64 %rd10, [key];\n"
+    "    ld.param.u64 %rd9, [results];\n"
+    "    setp.ne.u32 %p0, %r6, 0;\n"
+    "    cvta.to.global.u64 %rd3, %rd3;\n"
+    "    cvta.to.global.u64 %rd9, %rd9;\n"
+    "    mov.u64 %rd11, 0;\n"
+    "next:\n"
+    "    setp.ge.u64 %p2, %rd0, %rd5;\n"
+    "    @%p2 bra done;\n"
+    "    shl.b64 %rd6, %rd0, 2;\n"
+    "    add.u64 %rd7, %rd3, %rd6;\n"
+    "    ld.global.u32 %r4, [%rd7];\n" SCALED "    setp.eq.u32 %p2, %r8, 0x80000000;\n"
+    "    setp.ne.u32 %p3, %r7, 0;\n"
+    "    and.pred %p3, %p3, %p2;\n"
+    "    selp.b32 %r8, 0, %r8, %p3;\n"
+    "    mul.lo.u64 %rd12, %rd0, 0x9e3779b97f4a7c15;\n"
+    "    cvt.u64.u32 %rd13, %r8;\n"
+    "    add.u64 %rd12, %rd12, %rd13;\n"
+    "    add.u64 %rd12, %rd12, %rd10;\n"
+    "    shr.u64 %rd13, %rd12, 30;\n"
+    "    xor.b64 %rd12, %rd12, %rd13;\n"
+    "    mul.lo.u64 %rd12, %rd12, 0xbf58476d1ce4e5b9;\n"
+    "    shr.u64 %rd13, %rd12, 27;\n"
+    "    xor.b64 %rd12, %rd12, %rd13;\n"
+    "    mul.lo.u64 %rd12, %rd12, 0x94d049bb133111eb;\n"
+    "    shr.u64 %rd13, %rd12, 31;\n"
+    "    xor.b64 %rd12, %rd12, %rd13;\n"
+    "    add.u64 %rd11, %rd11, %rd12;\n"
+    "    add.u64 %rd0, %rd0, %rd1;\n"
+    "    bra next;\n"
+    "done:\n"
+    "    setp.eq.u64 %p1, %rd11, 0;\n" /* threads beyond the data have nothing to add */
+    "    @%p1 bra quiet;\n"
+    "    red.global.add.u64 [%rd9], %rd11;\n"
+    "quiet:\n"
+    "    ret;\n"
+    "}\n",
     "// reads `rounds` times four 16-byte words a thread\n"
     ".visible .entry kit_read(.param .u64 data, .param .u64 rounds, .param .u64 results)\n"
     "{\n" REGISTERS INDEX "    ld.param.u64 %rd3, [data];\n"
@@ -212,8 +258,9 @@ static const char *const ptx_parts[] = {
 };
 
 static const char *const kernel_names[KIT_COUNT] = {
-    [KIT_EMPTY] = "kit_empty", [KIT_SCALE] = "kit_scale", [KIT_DIFFER] = "kit_differ",
-    [KIT_READ] = "kit_read",   [KIT_WRITE] = "kit_write", [KIT_COPY] = "kit_copy",
+    [KIT_EMPTY] = "kit_empty",   [KIT_SCALE] = "kit_scale", [KIT_DIFFER] = "kit_differ",
+    [KIT_DIGEST] = "kit_digest", [KIT_READ] = "kit_read",   [KIT_WRITE] = "kit_write",
+    [KIT_COPY] = "kit_copy",
 };
 
 void kit_ptx(char text[KIT_PTX_SIZE])
@@ -277,6 +324,23 @@ cudaError_t kit_differ(const struct kit *kit, const void *data, const void *src,
     return cudaSuccess;
 }
 
+cudaError_t kit_digest(const struct kit *kit, const void *data, enum record_type type,
+                       uint64_t count, int exponent, uint64_t key, uint64_t *digest)
+{
+    unsigned is_float = type == RECORD_F32, raw = !is_float || exponent == 0;
+    float factor = raw ? 1.0f : ldexpf(1.0f, -exponent);
+    uint64_t sum = 0;
+    void *results = kit->results;
+    void *args[] = {&data, &count, &factor, &raw, &is_float, &key, &results};
+    cudaError_t e = kit->lib->cudaMemcpy(kit->results, &sum, sizeof sum, cudaMemcpyHostToDevice);
+
+    if (e == cudaSuccess)
+        e = launch(kit, KIT_DIGEST, kit->blocks, BLOCK, args);
+    if (e == cudaSuccess)
+        e = kit->lib->cudaMemcpy(digest, kit->results, sizeof *digest, cudaMemcpyDeviceToHost);
+    return e;
+}
+
 uint64_t kit_unit(const struct kit *kit) { return (uint64_t)kit->blocks * BLOCK * UNROLL * 16; }
 
 cudaError_t kit_read(const struct kit *kit, const void *data, uint64_t bytes)
@@ -310,15 +374,16 @@ cudaError_t kit_empty(const struct kit *kit) { return launch(kit, KIT_EMPTY, 1, 
 
 #define TEST_COUNT   1000u
 #define TEST_CHANGED 777u
+#define TEST_KEY     UINT64_C(0xfedcba9876543210)
 
 /* Scales 1,000 numbers with a NaN and a zero among them, compares them, changes one, compares
- * again; sweeps are checked by copying. */
+ * again, and takes digests before and after scaling; sweeps are checked by copying. */
 static bool self_test(struct kit *kit, uint32_t *device, char *text, size_t size)
 {
     const struct cudalib *lib = kit->lib;
     uint32_t words[TEST_COUNT], back[TEST_COUNT];
     uint32_t *scaled = device + TEST_COUNT;
-    uint64_t differing[2] = {1, 0}, first = 0;
+    uint64_t differing[2] = {1, 0}, first = 0, digests[2] = {0, 0};
     bool same = true;
 
     for (uint32_t i = 0; i < TEST_COUNT; i++) {
@@ -336,6 +401,10 @@ static bool self_test(struct kit *kit, uint32_t *device, char *text, size_t size
             "kit_differ", text, size) ||
         !cudalib_ok(lib, lib->cudaMemcpy(back, scaled, sizeof back, cudaMemcpyDeviceToHost),
                     "kit: cudaMemcpy", text, size) ||
+        !cudalib_ok(lib, kit_digest(kit, scaled, RECORD_F32, TEST_COUNT, 3, TEST_KEY, &digests[0]),
+                    "kit_digest", text, size) ||
+        !cudalib_ok(lib, kit_digest(kit, device, RECORD_U32, TEST_COUNT, 0, TEST_KEY, &digests[1]),
+                    "kit_digest", text, size) ||
         !cudalib_ok(lib, lib->cudaMemset(scaled + TEST_CHANGED, 0, sizeof(uint32_t)),
                     "kit: cudaMemset", text, size) ||
         !cudalib_ok(
@@ -350,6 +419,8 @@ static bool self_test(struct kit *kit, uint32_t *device, char *text, size_t size
         memcpy(&want, &f, sizeof f);
         same = same && back[i] == (i == 3 || i == 4 ? words[i] : want);
     }
+    same = same && digests[0] == record_digest(RECORD_F32, words, 0, TEST_COUNT, 0, TEST_KEY) &&
+           digests[1] == record_digest(RECORD_U32, words, 0, TEST_COUNT, 0, TEST_KEY);
     if (same && differing[0] == 0 && differing[1] == 1 && first == TEST_CHANGED)
         return true;
     snprintf(text, size, "self-test of the runner's kernels: wrong results");

@@ -1,8 +1,8 @@
 /*
- * kit.h - the runner's own kernels on a real GPU: scale by 2^e, count differences, read sweep,
- * write sweep, empty. Small PTX text for compute_75, made into code by the driver at start. Not
- * used on vgpu and the stand-in. Invariant: kit_open has run every kernel once and checked its
- * result.
+ * kit.h - the runner's own kernels on a real GPU: scale by 2^e, count differences, digest,
+ * read sweep, write sweep, empty. Small PTX text for compute_75, made into code by the driver at
+ * start. Not used on vgpu and the stand-in. Invariant: kit_open has run every kernel once and
+ * checked its result.
  */
 #ifndef HARNESS_RUNNER_KIT_H
 #define HARNESS_RUNNER_KIT_H
@@ -10,7 +10,16 @@
 #include "cudalib.h"
 #include "record.h"
 
-enum kit_kernel { KIT_EMPTY, KIT_SCALE, KIT_DIFFER, KIT_READ, KIT_WRITE, KIT_COPY, KIT_COUNT };
+enum kit_kernel {
+    KIT_EMPTY,
+    KIT_SCALE,
+    KIT_DIFFER,
+    KIT_DIGEST,
+    KIT_READ,
+    KIT_WRITE,
+    KIT_COPY,
+    KIT_COUNT
+};
 
 struct kit {
     const struct cudalib *lib;
@@ -33,6 +42,9 @@ cudaError_t kit_scale(const struct kit *kit, void *dst, const void *src, enum re
 cudaError_t kit_differ(const struct kit *kit, const void *data, const void *src,
                        enum record_type type, uint64_t count, int exponent, uint64_t *differing,
                        uint64_t *first);
+/* record_digest() of elements on the device; waits. */
+cudaError_t kit_digest(const struct kit *kit, const void *data, enum record_type type,
+                       uint64_t count, int exponent, uint64_t key, uint64_t *digest);
 /* Bytes that one round of a sweep touches; sweeps take multiples of it. */
 uint64_t kit_unit(const struct kit *kit);
 /* Sweeps over `bytes` (a multiple of kit_unit), queued on the legacy stream. */

@@ -153,14 +153,14 @@ static void answer(struct session *s, bool with_facts)
     } message;
     struct record_span spans[RECORD_MAX_PARAMS];
     unsigned count = 0;
-    const bool outputs = (s->command.op == COMMAND_CALL || s->command.op == COMMAND_TIME) &&
+    const bool outputs = (s->command.op == COMMAND_CALL || s->command.op == COMMAND_TIME ||
+                          s->command.op == COMMAND_OUTPUTS) &&
                          (s->record.status == RECORD_OK || s->record.status == RECORD_MEMORY_LIMIT);
 
     for (uint32_t i = 0; outputs && i < s->command.param_count; i++) {
         const struct command_param *p = &s->command.params[i];
         if (!p->scalar && p->dir != RECORD_IN)
-            spans[count++] =
-                (struct record_span){s->shared + p->slot, p->count * record_type_size(p->type)};
+            spans[count++] = (struct record_span){s->shared + p->slot, record_slot_size(p)};
     }
     record_seal(&s->record, s->command.sequence, s->command.nonce, spans, count);
     message.record = s->record;
@@ -606,6 +606,9 @@ static void serve_one(struct session *s)
         break;
     case COMMAND_PROBE:
         serve_probe(s);
+        break;
+    case COMMAND_OUTPUTS:
+        timing_outputs(s);
         break;
     case COMMAND_BYE:
         return;

@@ -39,6 +39,7 @@ struct session {
     uint64_t flush_size;
     cudaEvent_t start, stop;
     bool events;
+    bool has_sample;       /* address set 0 holds a cold sample */
     cudaGraphExec_t graph; /* of the case and address set last captured */
     uint64_t graph_generation;
     void *graph_pointers[RECORD_MAX_PARAMS];

@@ -243,6 +243,7 @@ static void cold(struct session *s)
 
 static bool is_output(const struct command_param *p) { return !p->scalar && p->dir != RECORD_IN; }
 
+/* Of the copies on the device. */
 static uint64_t output_stride(const struct command_param *p)
 {
     return round_up(p->count * record_type_size(p->type), RECORD_SLOT_ALIGN);
@@ -305,8 +306,9 @@ static cudaError_t hot_outputs(struct session *s, void *sets[2][RECORD_MAX_PARAM
             cudaError_t e;
             if (!is_output(p) || p->count == 0)
                 continue;
-            e = s->lib.cudaMemcpy(s->shared + p->slot + j * output_stride(p), pointers[i],
-                                  p->count * record_type_size(p->type), cudaMemcpyDeviceToHost);
+            e = guard_hand_over(
+                &s->guard, c, p, pointers[i], false, j % 2 == 0 ? p->exponent : p->exponent2,
+                s->shared + p->slot + j * round_up(record_slot_size(p), RECORD_SLOT_ALIGN));
             if (e != cudaSuccess)
                 return e;
         }
@@ -405,10 +407,24 @@ void timing_sample(struct session *s)
     }
     if (!timing_open(s))
         return;
-    if ((s->command.flags & COMMAND_FLAG_HOT) != 0)
-        hot(s);
-    else
+    s->has_sample = (s->command.flags & COMMAND_FLAG_HOT) == 0;
+    if (s->has_sample)
         cold(s);
+    else
+        hot(s);
+}
+
+void timing_outputs(struct session *s)
+{
+    cudaError_t e;
+
+    if (!s->has_sample || !guard_holds(&s->guard, &s->command, 0)) {
+        fail(s, RECORD_SETUP_FAILED, "no cold sample whose outputs could be read");
+        return;
+    }
+    e = guard_outputs(&s->guard, &s->command, 0, s->shared, GUARD_SLOT_LATE);
+    s->record.error_copy = (int32_t)e;
+    session_errors(s);
 }
 
 /* ---- ceilings ---- */

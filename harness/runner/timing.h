@@ -10,6 +10,8 @@
 
 /* Serves COMMAND_TIME: fills s->record and the output slots. */
 void timing_sample(struct session *s);
+/* Serves COMMAND_OUTPUTS: the elements of the last cold sample's outputs. */
+void timing_outputs(struct session *s);
 /* Measures E0, R and W into s->facts. False: text in s->record. */
 bool timing_ceilings(struct session *s);
 

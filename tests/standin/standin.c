@@ -262,7 +262,7 @@ cudaError_t cudaHostUnregister(void *p)
 
 #define SWEEP_BYTES 64u /* of one thread in one round: four 16-byte words */
 
-static const char *const kernel_names[] = {"kit_empty", "kit_scale", "kit_differ",
+static const char *const kernel_names[] = {"kit_empty", "kit_scale", "kit_differ", "kit_digest",
                                            "kit_read",  "kit_write", "kit_copy"};
 #define KERNEL_COUNT (sizeof kernel_names / sizeof *kernel_names)
 
@@ -325,6 +325,29 @@ static cudaError_t play_scale(void **args, bool differ)
     return cudaSuccess;
 }
 
+/* The sum of splitmix64's finaliser over place, key and unscaled bits. */
+static cudaError_t play_digest(void **args)
+{
+    const uint32_t *data = pointer_at(args, 0);
+    const uint64_t count = number_at(args, 1), key = number_at(args, 5);
+    const float factor = *(const float *)args[2];
+    const bool raw = *(const uint32_t *)args[3] != 0, is_float = *(const uint32_t *)args[4] != 0;
+    uint64_t *results = pointer_at(args, 6);
+
+    if (!holds(data, count * 4) || !holds(results, 8))
+        return cudaErrorIllegalAddress;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint32_t bits = scaled(data[i], factor, raw);
+        uint64_t z = i * UINT64_C(0x9e3779b97f4a7c15) + key;
+
+        z += is_float && bits == 0x80000000u ? 0 : bits;
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        results[0] += z ^ (z >> 31);
+    }
+    return cudaSuccess;
+}
+
 /* kit_read, kit_write and kit_copy: whole rounds of the grid. A read only has to be allowed. */
 static cudaError_t play_sweep(const char *name, void **args, uint64_t threads)
 {
@@ -349,6 +372,8 @@ static cudaError_t play(const char *name, void **args, uint64_t threads)
         return play_scale(args, false);
     if (strcmp(name, "kit_differ") == 0)
         return play_scale(args, true);
+    if (strcmp(name, "kit_digest") == 0)
+        return play_digest(args);
     return play_sweep(name, args, threads);
 }
 

@@ -211,6 +211,43 @@ static void a_wrong_timed_output_takes_the_times_away(void **state)
     assert_non_null(r->results.solutions[1].cases[1].timing);
 }
 
+/* The same where the output is so large that only its digest comes. */
+static struct case_result *drift_at_a_large_case(struct run *r, bool hot)
+{
+    static const char *const names[] = {"drift", "correct"};
+    static const char *const edge[] = {"edge", NULL}, *const perf[] = {"perf", NULL};
+
+    double_case(r->f, "perf_large", 300000, perf);
+    r->f->defs[1].tags = edge;
+    r->o.stop =
+        (struct stop_rule){.min_samples = 8, .max_samples = 8, .se_target = 0.5, .budget_s = 60.0};
+    r->o.rounds = hot ? 2 : 1; /* the only child is a new one in each round */
+    r->o.hot = hot;
+    bench(r, names, 2);
+    if (r->results.solutions[1].verdict != VERDICT_AC)
+        fail_msg("%s", r->results.solutions[1].cases[2].reason);
+    assert_int_equal(r->results.solutions[1].cases[2].timing->cold_n, 8);
+    assert_int_equal(r->results.solutions[1].cases[2].timing->hot_n, hot ? 4 : 0);
+    assert_int_equal(r->results.solutions[0].cases[2].verdict, VERDICT_WA);
+    assert_null(r->results.solutions[0].cases[2].timing);
+    return &r->results.solutions[0].cases[2];
+}
+
+static void a_wrong_digest_is_looked_at_closer(void **state)
+{
+    const struct case_result *c = drift_at_a_large_case(*state, false);
+
+    assert_non_null(strstr(c->reason, "output[299999] = "));
+    assert_non_null(strstr(c->reason, ", want 149993.5; 1 of 300000 differ"));
+    assert_int_equal(c->mismatch.first, 299999);
+}
+
+static void a_wrong_digest_in_a_batch_is_seen(void **state)
+{
+    assert_non_null(strstr(drift_at_a_large_case(*state, true)->reason,
+                           "output of a call in a batch is wrong"));
+}
+
 static void graphs_are_timed_where_they_can_be_captured(void **state)
 {
     static const char *const names[] = {"correct"};
@@ -252,6 +289,8 @@ int main(void)
                                        CASE(accepted_solutions_are_timed_at_perf_cases),
                                        CASE(refused_solutions_are_not_timed),
                                        CASE(a_wrong_timed_output_takes_the_times_away),
+                                       CASE(a_wrong_digest_is_looked_at_closer),
+                                       CASE(a_wrong_digest_in_a_batch_is_seen),
                                        CASE(graphs_are_timed_where_they_can_be_captured),
                                        CASE(an_interrupt_ends_it)};
 

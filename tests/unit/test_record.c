@@ -79,7 +79,7 @@ static void every_misfit_of_a_record_is_named(void **state)
     assert_string_equal(record_check(&r, sizeof r, 5, 77, &span, 1),
                         "a record whose CRC does not fit its bytes and outputs");
     r = sealed(NULL, 0);
-    r.format = 2;
+    r.format = RECORD_FORMAT + 1;
     assert_string_equal(record_check(&r, sizeof r, 5, 77, NULL, 0), "a record of another format");
 }
 
@@ -229,6 +229,8 @@ static void ranges_outside_are_refused(void **state)
     REFUSED(c.params[0].offset = UINT64_MAX, "tensor too large");
     REFUSED(c.params[0].exponent = 1001, "exponent out of range");
     REFUSED(memset(c.params[0].name, 'x', 32), "unterminated parameter name");
+    REFUSED(c.params[1].digest = 1, "a digest of something that has none"); /* of a call */
+    REFUSED((c.op = COMMAND_TIME, c.params[0].digest = 1), "a digest of something that has none");
     REFUSED(c.params[1].slot = 0, slot); /* the fault page is no slot */
     REFUSED(c.params[1].slot = 4100, slot);
     REFUSED(c.params[1].slot = (1 << 20) - 64, slot);
@@ -257,6 +259,35 @@ static void hot_copies_outside_are_refused(void **state)
 }
 
 /* ---- elements ---- */
+
+/* Equal as an exact rule has it, in any pieces; every other change shows. */
+static void digests_tell_equal_from_other(void **state)
+{
+    const uint64_t key = 0x123456789abcdef1u;
+    float want[100], got[100];
+    uint64_t digest;
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        want[i] = 0.25f * (float)(i - 50);
+    memcpy(got, want, sizeof got);
+    digest = record_digest(RECORD_F32, want, 0, 100, 0, key);
+    got[50] = -0.0f;
+    assert_int_equal(record_digest(RECORD_F32, got, 0, 100, 0, key), digest);
+    assert_int_equal(record_digest(RECORD_F32, got, 0, 37, 0, key) +
+                         record_digest(RECORD_F32, got + 37, 37, 63, 0, key),
+                     digest);
+    assert_int_not_equal(record_digest(RECORD_F32, got, 0, 100, 0, key + 1), digest);
+    assert_int_not_equal(record_digest(RECORD_U32, got, 0, 100, 0, key), digest); /* -0 is a word */
+    for (int i = 0; i < 100; i++)
+        got[i] = ldexpf(want[i], -7);
+    assert_int_equal(record_digest(RECORD_F32, got, 0, 100, -7, key), digest);
+    got[3] = want[3]; /* right but for the scale */
+    assert_int_not_equal(record_digest(RECORD_F32, got, 0, 100, -7, key), digest);
+    got[3] = ldexpf(want[4], -7); /* two in each other's place */
+    got[4] = ldexpf(want[3], -7);
+    assert_int_not_equal(record_digest(RECORD_F32, got, 0, 100, -7, key), digest);
+}
 
 static void types_have_sizes_and_poison(void **state)
 {
@@ -302,6 +333,7 @@ int main(void)
         cmocka_unit_test(a_changed_command_is_refused),
         cmocka_unit_test(ranges_outside_are_refused),
         cmocka_unit_test(hot_copies_outside_are_refused),
+        cmocka_unit_test(digests_tell_equal_from_other),
         cmocka_unit_test(types_have_sizes_and_poison),
         cmocka_unit_test(poison_of_floats_is_nan_then_finite),
     };

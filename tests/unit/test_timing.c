@@ -76,6 +76,62 @@ static void a_long_hot_batch_hands_over_its_last_outputs(void **state)
     end(&b);
 }
 
+static uint64_t digest_of(const struct bench *b, uint64_t key)
+{
+    float *want = malloc(b->n * sizeof *want);
+    uint64_t digest;
+
+    assert_non_null(want);
+    for (uint64_t i = 0; i < b->n; i++)
+        want[i] = 2.0f * b->input[i];
+    digest = record_digest(RECORD_F32, want, 0, b->n, 0, key);
+    free(want);
+    return digest;
+}
+
+/* A large output that must be equal stays where it is; its elements come when asked for. */
+static void digest_sample(struct bench *b, uint64_t key)
+{
+    const struct timing_request t = {
+        .exponents = {3}, .slab_step = 512, .digest_key = key, .limit_s = 20};
+    const struct timing_request hot = {.hot = true,
+                                       .repeats = 6,
+                                       .exponents = {1},
+                                       .exponents2 = {-2},
+                                       .digest_key = key,
+                                       .limit_s = 20};
+    uint64_t got;
+
+    assert_int_equal(runner_time(b->runner, &b->casedef, &b->file, &t, &b->reply, &b->d),
+                     STATUS_OK);
+    assert_clean(b);
+    assert_null(b->reply.out[1]);
+    memcpy(&got, b->reply.digest[1], sizeof got);
+    assert_int_equal(got, digest_of(b, key));
+    assert_int_equal(runner_outputs(b->runner, &b->reply, &b->d), STATUS_OK);
+    assert_done(b);
+    assert_int_equal(wrong_elements(b, b->reply.out[1], 3), 0);
+    assert_int_equal(runner_time(b->runner, &b->casedef, &b->file, &hot, &b->reply, &b->d),
+                     STATUS_OK);
+    assert_clean(b);
+    assert_int_equal(b->reply.hot_copies, 6);
+    for (unsigned j = 0; j < 6; j++) {
+        memcpy(&got, b->reply.digest[1] + j * b->reply.digest_stride, sizeof got);
+        assert_int_equal(got, digest_of(b, key));
+    }
+    assert_int_equal(runner_outputs(b->runner, &b->reply, &b->d), STATUS_INTERNAL);
+}
+
+static void large_exact_outputs_come_as_digests(void **state)
+{
+    struct bench b = {0};
+
+    (void)state;
+    begin(&b, "correct", N_LONG);
+    digest_sample(&b, 77);
+    end(&b);
+}
+
 static void allocations_in_timed_calls_are_flagged(void **state)
 {
     struct bench b = {0};
@@ -206,6 +262,16 @@ static void cold_samples_run_behind_a_flush(void **state)
     end(&b);
 }
 
+static void digests_are_made_on_the_device(void **state)
+{
+    struct bench b = {0};
+
+    (void)state;
+    begin_gpu(&b, "correct", N_LONG);
+    digest_sample(&b, 0xfedcba9876543211u);
+    end(&b);
+}
+
 static void ceilings_are_measured(void **state)
 {
     struct bench b = {0};
@@ -249,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_cold_sample_is_checked_like_a_call),
         cmocka_unit_test(a_hot_batch_hands_over_every_output),
         cmocka_unit_test(a_long_hot_batch_hands_over_its_last_outputs),
+        cmocka_unit_test(large_exact_outputs_come_as_digests),
         cmocka_unit_test(allocations_in_timed_calls_are_flagged),
         cmocka_unit_test(a_graph_is_replayed_on_new_contents),
         cmocka_unit_test(work_outside_a_stream_does_not_get_into_a_graph),
@@ -256,6 +323,7 @@ int main(void)
         cmocka_unit_test(large_inputs_are_made_on_the_device),
         cmocka_unit_test(changed_inputs_are_found_on_the_device),
         cmocka_unit_test(cold_samples_run_behind_a_flush),
+        cmocka_unit_test(digests_are_made_on_the_device),
         cmocka_unit_test(ceilings_are_measured),
         cmocka_unit_test(the_kits_text_does_what_it_says),
     };
