@@ -128,11 +128,16 @@ static void add_finding(struct findings *f, struct arena *a, const json_t *o, co
     const json_t *second = json_object_get(o, "other");
     struct finding item = {.check = check, .kind = kind, .text = text_of(a, o, "text")};
 
-    if (f->count == FINDINGS_MAX) {
-        f->dropped++;
-        return;
-    }
     item.class = class_of(type, check, kind, text_of(a, o, "severity"));
+    unsigned slot = f->count;
+    if (slot == FINDINGS_MAX) { /* a verdict must not depend on how many warnings came before */
+        f->dropped++;
+        while (slot > 0 && f->items[slot - 1].class >= item.class)
+            slot--;
+        if (slot == 0)
+            return;
+        slot--;
+    }
     item.file = base_name(text_of(a, o, "file"));
     item.line = (unsigned)integer_of(o, "line", 0, INT_MAX);
     item.place = place_of(a, o);
@@ -150,7 +155,8 @@ static void add_finding(struct findings *f, struct arena *a, const json_t *o, co
     }
     if (item.text == NULL || item.text[0] == '\0')
         item.text = kind[0] != '\0' ? kind : "unnamed finding";
-    f->items[f->count++] = item;
+    f->items[slot] = item;
+    f->count += slot == f->count;
 }
 
 static void add_counters(struct findings *f, struct arena *a, json_t *o)

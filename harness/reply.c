@@ -119,6 +119,9 @@ static void read_findings(struct arena *a, const struct reply_context *rc, const
                 v->detail = finding_detail(a, item);
         }
     }
+    if (f->dropped > 0)
+        warn(a, v,
+             arena_printf(a, "%u more findings of the virtual GPU are not shown", f->dropped));
     if (f->malformed > 0)
         warn(a, v, arena_printf(a, "%u unreadable lines from the virtual GPU", f->malformed));
 }

@@ -241,6 +241,78 @@ void exec_exit_lanes(struct warp *w, uint32_t lanes)
         sync_check_block(b);
 }
 
+static uint32_t line_at(const struct group *g)
+{
+    const struct ptx_func *func = g->frame->program->func;
+    return report_line(func->module, &func->insts[g->frame->program->code[g->pc].tree]);
+}
+
+/* Do both run, or wait for the same, at one line of the source? */
+static bool same_place(const struct group *a, const struct group *b)
+{
+    return a->frame->program == b->frame->program && a->state == b->state && a->key == b->key &&
+           (a->pc == b->pc || line_at(a) == line_at(b));
+}
+
+/* Has a group of this or an earlier warp been told with the place of `g`? */
+static bool told(const struct block *b, uint32_t warp, uint32_t group)
+{
+    const struct group *g = &b->warps[warp].groups[group];
+    for (uint32_t i = 0; i <= warp; i++) {
+        const uint32_t end = i == warp ? group : b->warps[i].group_count;
+        for (uint32_t k = 0; k < end; k++) {
+            if (same_place(&b->warps[i].groups[k], g))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Lanes of the warp that stand where `g` stands. */
+static uint32_t lanes_at(const struct warp *w, const struct group *g)
+{
+    uint32_t lanes = 0;
+    for (uint32_t k = 0; k < w->group_count; k++)
+        lanes |= same_place(&w->groups[k], g) ? w->groups[k].mask : 0;
+    return lanes;
+}
+
+/* "warp 3 lanes 0000ffff", or "warps 0-3, 6" with the number of threads unless all are there. */
+static void describe_group(const struct block *b, const struct group *g, char *text, size_t size)
+{
+    uint32_t warps = 0, lanes = 0, threads = 0, live = 0;
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        const uint32_t here = lanes_at(&b->warps[i], g);
+        if (!here)
+            continue;
+        warps |= 1u << i;
+        lanes = here;
+        threads += (uint32_t)__builtin_popcount(here);
+        live += (uint32_t)__builtin_popcount(b->warps[i].live);
+    }
+    if ((warps & (warps - 1)) == 0) {
+        snprintf(text, size, "warp %d lanes %08x", __builtin_ctz(warps), lanes);
+        return;
+    }
+    for (uint32_t first = 0; first < b->warp_count && used < size; first++) {
+        uint32_t last = first;
+        if (!(warps >> first & 1))
+            continue;
+        while (last < 31 && warps >> (last + 1) & 1)
+            last++;
+        const char *lead = used ? ", " : "warps ";
+        const int n = last == first
+                          ? snprintf(text + used, size - used, "%s%u", lead, first)
+                          : snprintf(text + used, size - used, "%s%u-%u", lead, first, last);
+        used += n > 0 ? (size_t)n : 0;
+        first = last;
+    }
+    if (used < size && threads != live)
+        snprintf(text + used, size - used, " (%u of %u threads)", threads, live);
+}
+
 void exec_describe_waits(const struct block *b, char *text, size_t size)
 {
     size_t used = 0;
@@ -251,9 +323,12 @@ void exec_describe_waits(const struct block *b, char *text, size_t size)
             const struct group *g = &w->groups[k];
             const struct program *p = g->frame->program;
             const struct ptx_inst *inst = &p->func->insts[p->code[g->pc].tree];
-            uint32_t line = inst->loc ? inst->loc->line : inst->line;
-            int n = snprintf(text + used, size - used, "%swarp %u lanes %08x at line %u: %s",
-                             used ? "; " : "", i, g->mask, line, inst->text);
+            char who[80];
+            if (told(b, i, k))
+                continue;
+            describe_group(b, g, who, sizeof who);
+            int n = snprintf(text + used, size - used, "%s%s at line %u: %s", used ? "; " : "", who,
+                             line_at(g), inst->text);
             used += n > 0 ? (size_t)n : 0;
         }
     }

@@ -372,6 +372,7 @@ static void release_barrier(struct block *b, uint32_t id)
     bool mixed = false, all = takes_all(bar);
     struct warp *last = NULL;
     const struct insn *at = NULL;
+    const struct ptx_inst *others = NULL; /* first place that was met */
     for (uint32_t i = 0; i < b->warp_count; i++) {
         struct warp *w = &b->warps[i];
         struct frame *frame = w->frame;
@@ -381,7 +382,7 @@ static void release_barrier(struct block *b, uint32_t id)
                 continue;
             const struct insn *in = insn_of(g);
             if (pc == UINT32_MAX)
-                pc = g->pc, program = g->frame->program;
+                pc = g->pc, program = g->frame->program, others = &program->func->insts[in->tree];
             else if (pc != g->pc || program != g->frame->program)
                 mixed = true;
             exec_enter(w, g->frame);
@@ -402,8 +403,12 @@ static void release_barrier(struct block *b, uint32_t id)
             exec_enter(w, frame);
     }
     if (last && mixed && all && last->grid->device->options.check_sync) {
+        char detail[160];
+        snprintf(detail, sizeof detail,
+                 "threads of the block passed it at different instructions, others at line %u: %s",
+                 report_line(program->func->module, others), others->text);
         exec_finding(last, at, FAULT_BARRIER_DIVERGENT, (uint32_t)__builtin_ctz(masks[last->index]),
-                     "threads of the block passed it at different instructions");
+                     detail);
     }
     if (last && all && b->live_threads < b->thread_count &&
         last->grid->device->options.check_sync) {

@@ -659,7 +659,8 @@ static bool mixes(const struct shared_shadow *s, const uint32_t addr[WARP_LANES]
 
 /* ---- reports ---- */
 struct tally_of {
-    uint32_t lanes;
+    uint32_t lanes; /* that show it */
+    uint32_t lane;  /* the one that is told, with its conflict and address */
     struct conflict first;
     uint32_t address;
 };
@@ -667,7 +668,6 @@ struct tally_of {
 static void report_race(struct warp *w, const struct insn *in, const struct shared_shadow *s,
                         enum fault_kind kind, const struct tally_of *t, unsigned width)
 {
-    const uint32_t lane = (uint32_t)__builtin_ctz(t->lanes);
     const struct grid *g = w->grid;
     char where[96];
     struct place other = exec_place(w, in, t->first.lane);
@@ -683,7 +683,7 @@ static void report_race(struct warp *w, const struct insn *in, const struct shar
     lane_shared_name(w, t->address, where, sizeof where);
     struct finding f = {.kind = kind,
                         .grid = g,
-                        .at = exec_place(w, in, lane),
+                        .at = exec_place(w, in, t->lane),
                         .address = SHARED_BASE + t->address,
                         .width = width,
                         .lanes = (uint32_t)__builtin_popcount(t->lanes),
@@ -717,11 +717,13 @@ static const enum fault_kind race_faults[RACE_KINDS] = {FAULT_RACE_WRITE_WRITE,
                                                         FAULT_RACE_READ_WRITE, FAULT_RACE_SAME_INSN,
                                                         FAULT_RACE_EQUAL, FAULT_RACE_ASYNC};
 
-static void note(struct tally_of t[RACE_KINDS], enum race race, uint32_t lane, uint32_t address,
-                 const struct conflict *x)
+/* The access that is told: the first, but one of another warp rather than one of `warp` itself. */
+static void note(struct tally_of t[RACE_KINDS], enum race race, uint32_t warp, uint32_t lane,
+                 uint32_t address, const struct conflict *x)
 {
-    if (t[race].lanes == 0) {
+    if (t[race].lanes == 0 || (t[race].first.warp == warp && x->warp != warp)) {
         t[race].first = *x;
+        t[race].lane = lane;
         t[race].address = address;
     }
     t[race].lanes |= 1u << lane;
@@ -751,7 +753,7 @@ static uint32_t settle_same(const uint32_t addr[WARP_LANES], uint32_t lanes, uns
         const bool equal =
             values && memcmp(values + lane * width, values + before * width, width) == 0;
         const struct conflict x = conflict_at(true, warp, before, site);
-        note(t, equal ? RACE_SAME_VALUE : RACE_SAME, lane, addr[lane], &x);
+        note(t, equal ? RACE_SAME_VALUE : RACE_SAME, warp, lane, addr[lane], &x);
         rest &= ~(1u << lane);
     }
     return rest;
@@ -786,7 +788,7 @@ static void check_access(struct warp *w, const struct insn *in, const uint32_t a
                 const struct conflict x =
                     conflict_at(true, s->wl[k] / WARP_LANES, s->wl[k] % WARP_LANES, s->ws[k]);
                 if (s->race)
-                    note(tally, RACE_COPY, lane, first, &x);
+                    note(tally, RACE_COPY, w->index, lane, first, &x);
                 continue;
             }
             const struct conflict x = touch_bytes(s, k, from % WORD, to - from, &u, &uninit);
@@ -799,7 +801,7 @@ static void check_access(struct warp *w, const struct insn *in, const uint32_t a
                  equal                                          ? RACE_SAME_VALUE
                  : both || (x.write && u.kind == SHADOW_ATOMIC) ? RACE_WW
                                                                 : RACE_RW,
-                 lane, first, &x);
+                 w->index, lane, first, &x);
         }
         if (uninit) {
             if (!uninit_lanes)

@@ -1,7 +1,8 @@
 /*
  * vg_report.c - findings and counts as versioned JSON lines (docs/file-formats.md) or as text on
  * stderr. Decides nothing: severity and CUDA error come from faults.def. Invariant: at most ten
- * lines for one (kernel, instruction, kind); the rest is counted and said at the flush.
+ * lines for one (kernel, instruction, kind) and a bounded number of bytes a call, of which warnings
+ * take no more than half; the rest is counted and said at the end of the call.
  */
 #include "vg_report.h"
 
@@ -14,7 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REPEAT_LIMIT = 10, LINE_MAX_BYTES = 16384 /* all strings cut and escaped at their worst */ };
+enum {
+    REPEAT_LIMIT = 10,
+    CALL_BYTES = 128 << 10, /* of findings a call; the judge keeps twice as much */
+    LINE_MAX_BYTES = 16384  /* all strings cut and escaped at their worst */
+};
 
 struct fault_row {
     const char *id, *check;
@@ -79,22 +84,54 @@ static void key_string(struct line *l, const char *key, const char *value)
     put_string(l, value);
 }
 
-static void emit(struct report *r, const char *text, size_t len)
+/* Puts a line before the byte `at` of the pending ones; false: out of memory. */
+static bool insert(struct report *r, const char *text, size_t len, uint32_t at)
 {
     if (r->buffered + len + 1 > r->buffer_cap) {
         const size_t want = (r->buffered + len + 1) * 2;
         char *grown = realloc(r->buffer, want);
-        if (!grown) {
-            r->suppressed++;
-            return;
-        }
+        if (!grown)
+            return false;
         r->buffer = grown;
         r->buffer_cap = (uint32_t)want;
     }
-    memcpy(r->buffer + r->buffered, text, len);
-    r->buffer[r->buffered + len] = '\n';
+    memmove(r->buffer + at + len + 1, r->buffer + at, r->buffered - at);
+    memcpy(r->buffer + at, text, len);
+    r->buffer[at + len] = '\n';
     r->buffered += (uint32_t)len + 1;
     r->written++;
+    return true;
+}
+
+static void emit(struct report *r, const struct line *l)
+{
+    (void)insert(r, l->text, l->len, r->buffered);
+}
+
+/*
+ * A finding, in the place that tells most: a race between warps goes before the races inside one
+ * warp of the same launch, because a missing block barrier shows as both, and the first finding is
+ * the one that people read.
+ */
+static void emit_finding(struct report *r, const struct finding *f, const struct line *l)
+{
+    const bool race = f->other != NULL, inside = race && f->other->warp == f->at.warp;
+    const bool error = fault_is_error(f->kind);
+
+    if (r->finding_bytes + l->len > (error ? CALL_BYTES : CALL_BYTES / 2)) {
+        r->left_out[error]++;
+        return;
+    }
+    const uint32_t at = race && !inside && r->inner_race ? r->inner_race - 1 : r->buffered;
+    if (inside && error && !r->inner_race)
+        r->inner_race = r->buffered + 1;
+    if (!insert(r, l->text, l->len, at)) {
+        r->left_out[error]++;
+        return;
+    }
+    if (at + l->len + 1 < r->buffered)
+        r->inner_race += (uint32_t)l->len + 1;
+    r->finding_bytes += (uint32_t)l->len;
 }
 
 void report_flush(struct report *r)
@@ -108,7 +145,35 @@ void report_flush(struct report *r)
             break; /* nobody listens: the findings are lost, the CUDA error stays */
         done += (size_t)n;
     }
-    r->buffered = 0;
+    r->buffered = r->inner_race = 0;
+}
+
+void report_end_of_call(struct report *r)
+{
+    struct line l = {.len = 0};
+
+    if (r->left_out[0] + r->left_out[1] > 0) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "%" PRIu64 " more errors and %" PRIu64
+                 " more warnings are left out: more than %d KiB of findings",
+                 r->left_out[1], r->left_out[0], CALL_BYTES >> 10);
+        put(&l,
+            r->fd >= 0 ? "{\"v\":1,\"t\":\"finding\",\"check\":\"report\",\"severity\":\"note\","
+                         "\"kind\":\"left_out\",\"text\":\"%s\"}"
+                       : "vgpu: %s",
+            text);
+        emit(r, &l);
+    }
+    if (r->repeated > 0 && r->fd < 0) { /* readers of lines have the key "repeats" */
+        l.len = 0;
+        put(&l, "vgpu: %" PRIu64 " more findings at places shown above", r->repeated);
+        emit(r, &l);
+    }
+    report_flush(r);
+    r->repeated = r->left_out[0] = r->left_out[1] = 0;
+    r->finding_bytes = 0;
+    r->seen_count = 0;
 }
 
 /* ---- places ---- */
@@ -140,6 +205,13 @@ static const struct ptx_loc *own_loc(const struct ptx_module *m, const struct pt
     return loc;
 }
 
+uint32_t report_line(const struct ptx_module *m, const struct ptx_inst *inst)
+{
+    const struct ptx_loc *loc = inst ? own_loc(m, inst->loc) : NULL;
+
+    return loc ? loc->line : inst ? inst->line : 0;
+}
+
 static void put_chain(struct line *l, const struct ptx_module *m, const struct ptx_loc *loc)
 {
     char chain[400] = "";
@@ -169,7 +241,7 @@ static void put_xyz(struct line *l, const char *key, const uint32_t v[3])
 }
 
 /* The kernel's name as the source spells it: the mangled name's own identifier. */
-static void kernel_name(const char *mangled, char *out, size_t size)
+void report_kernel_name(const char *mangled, char *out, size_t size)
 {
     const char *p = mangled;
 
@@ -246,7 +318,7 @@ void report_finding(struct report *r, const struct finding *f)
     struct seen *s = remember(r, f);
 
     if (s && ++s->times > REPEAT_LIMIT) {
-        r->suppressed++;
+        r->repeated++;
         return;
     }
     const struct fault_row *row = &FAULTS[f->kind];
@@ -255,7 +327,7 @@ void report_finding(struct report *r, const struct finding *f)
     char kernel[160] = "", relation[256] = "", kind[48];
 
     if (f->grid)
-        kernel_name(f->grid->func->name, kernel, sizeof kernel);
+        report_kernel_name(f->grid->func->name, kernel, sizeof kernel);
     for (size_t i = 0; i < sizeof kind; i++) {
         const char c = row->id[i];
         kind[i] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -307,7 +379,7 @@ void report_finding(struct report *r, const struct finding *f)
     key_string(&l, "text", sentence);
     put(&l, "}");
     if (r->fd >= 0) {
-        emit(r, l.text, l.len);
+        emit_finding(r, f, &l);
         return;
     }
     /* A person reads stderr. */
@@ -332,7 +404,7 @@ void report_finding(struct report *r, const struct finding *f)
                 f->other->inst->text);
         }
     }
-    emit(r, t.text, t.len);
+    emit_finding(r, f, &t);
 }
 
 void report_text(struct report *r, const char *type, const char *text)
@@ -347,7 +419,7 @@ void report_text(struct report *r, const char *type, const char *text)
     } else {
         put(&l, "vgpu: %s: %s", type, text);
     }
-    emit(r, l.text, l.len);
+    emit(r, &l);
 }
 
 void report_launch(struct report *r, const struct grid *g)
@@ -358,7 +430,7 @@ void report_launch(struct report *r, const struct grid *g)
 
     if (r->fd < 0)
         return; /* counts are for programs; ptxrun prints its own table */
-    kernel_name(g->func->name, kernel, sizeof kernel);
+    report_kernel_name(g->func->name, kernel, sizeof kernel);
     put(&l, "{\"v\":1,\"t\":\"launch\"");
     key_string(&l, "kernel", kernel);
     put(&l, ",\"launch\":%" PRIu64, g->launch_number);
@@ -371,7 +443,7 @@ void report_launch(struct report *r, const struct grid *g)
 #include "counters.def"
 #undef X
     put(&l, "}}");
-    emit(r, l.text, l.len);
+    emit(r, &l);
 }
 
 void report_refused(struct report *r, const char *kernel, const struct ptx_inst *in,
@@ -380,10 +452,10 @@ void report_refused(struct report *r, const char *kernel, const struct ptx_inst 
     struct line l = {.len = 0};
     char name[160];
 
-    kernel_name(kernel, name, sizeof name);
+    report_kernel_name(kernel, name, sizeof name);
     if (r->fd < 0) {
         put(&l, "vgpu: %s refused: %s", name, text);
-        emit(r, l.text, l.len);
+        emit(r, &l);
         return;
     }
     put(&l, "{\"v\":1,\"t\":\"refused\"");
@@ -392,5 +464,5 @@ void report_refused(struct report *r, const char *kernel, const struct ptx_inst 
     put_place(&l, NULL, in);
     key_string(&l, "text", text);
     put(&l, "}");
-    emit(r, l.text, l.len);
+    emit(r, &l);
 }

@@ -1,7 +1,8 @@
 /*
- * vg_report.h - findings: formatted once, deduplicated (ten per kernel, instruction, kind; then a
- * count), written as JSON lines to the descriptor of the options or as text to stderr. faults.def
- * is the one table of kinds (check, severity, CUDA error, sentence).
+ * vg_report.h - findings: formatted once, deduplicated (ten per kernel, instruction, kind and
+ * call), written as JSON lines to the descriptor of the options or as text to stderr; what is not
+ * written is counted and said at the end of the call. faults.def is the one table of kinds (check,
+ * severity, CUDA error, sentence).
  */
 #ifndef VGPU_VG_REPORT_H
 #define VGPU_VG_REPORT_H
@@ -19,6 +20,7 @@ struct warp;
 struct insn;
 struct alloc;
 struct ptx_inst;
+struct ptx_module;
 struct place {
     uint32_t block[3], thread[3], warp, lane;
     const struct ptx_inst *inst;
@@ -40,9 +42,14 @@ struct report {
     struct vg_arena arena;
     void *seen;
     uint32_t seen_count, seen_cap;
-    uint64_t written, suppressed;
+    uint64_t written;
+    uint64_t repeated;      /* findings beyond the ten of a place, since report_end_of_call */
+    uint64_t left_out[2];   /* warnings, errors beyond the bytes of a call */
+    uint32_t finding_bytes; /* of findings written since then */
     char *buffer;
     uint32_t buffered, buffer_cap; /* pending lines */
+    uint32_t
+        inner_race; /* where the first race inside one warp stands among them, plus 1; 0: none */
 };
 void report_finding(struct report *r, const struct finding *f);
 void report_text(struct report *r, const char *type,
@@ -51,6 +58,13 @@ void report_launch(struct report *r, const struct grid *g); /* counters line */
 void report_refused(struct report *r, const char *kernel, const struct ptx_inst *in,
                     const char *text);
 void report_flush(struct report *r);
+/* The judged call is over: says how many findings were left out, writes everything, and counts
+ * repeats from nought again. */
+void report_end_of_call(struct report *r);
+/* Line of an instruction in the solution's own file, 0 when it is not known. */
+uint32_t report_line(const struct ptx_module *m, const struct ptx_inst *inst);
+/* The kernel's name as the source spells it. */
+void report_kernel_name(const char *mangled, char *out, size_t size);
 int fault_cuda_error(enum fault_kind k);
 const char *fault_check(enum fault_kind k); /* "memcheck" */
 bool fault_is_error(enum fault_kind k);

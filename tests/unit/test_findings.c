@@ -207,6 +207,28 @@ static void too_many_are_counted(void **state)
     free(text);
 }
 
+/* However many warnings come first, an error after them decides. */
+static void warnings_do_not_crowd_out_an_error(void **state)
+{
+    struct fixture *f = *state;
+    char text[16384] = "";
+
+    for (int i = 0; i < 100; i++)
+        strcat(text, "{\"v\":1,\"t\":\"finding\",\"severity\":\"warning\",\"text\":\"w\"}\n");
+    strcat(text, oob);
+    parse(f, text);
+    assert_int_equal(f->f.count, FINDINGS_MAX);
+    assert_int_equal(f->f.dropped, 101 - FINDINGS_MAX);
+    assert_non_null(findings_first(&f->f, FINDING_FAULT));
+    strcpy(text, "");
+    for (int i = 0; i < 100; i++)
+        strcat(text, "{\"v\":1,\"t\":\"finding\",\"severity\":\"error\",\"text\":\"e\"}\n");
+    strcat(text, "{\"v\":1,\"t\":\"finding\",\"severity\":\"warning\",\"text\":\"w\"}\n");
+    parse(f, text);
+    assert_int_equal(f->f.count, FINDINGS_MAX);
+    assert_null(findings_first(&f->f, FINDING_WARNING));
+}
+
 /* ---- replies ---- */
 
 static struct reply_verdict read_with(struct fixture *f, const char *lines, bool strict)
@@ -334,6 +356,7 @@ int main(void)
                                        CASE(a_warning_is_told_once_a_place),
                                        CASE(texts_are_cut_and_cleaned),
                                        CASE(too_many_are_counted),
+                                       CASE(warnings_do_not_crowd_out_an_error),
                                        CASE(findings_make_verdicts_worse_never_better),
                                        CASE(warnings_fail_under_strict_only),
                                        CASE(refused_is_a_skip_unless_worse),

@@ -81,7 +81,9 @@ static void bench_close(struct bench *t)
 
 static uint64_t reports(const struct bench *t)
 {
-    return t->device.report.written + t->device.report.suppressed;
+    const struct report *r = &t->device.report;
+
+    return r->written + r->repeated + r->left_out[0] + r->left_out[1];
 }
 
 /* ---- the second implementation ---- */

@@ -169,9 +169,131 @@ static void test_ten_of_a_kind(void **state)
     for (const char *p = text; (p = strchr(p, '\n')) != NULL; p++)
         lines++;
     assert_int_equal(lines, 11);
-    assert_int_equal(t.report.suppressed, 15);
     assert_non_null(strstr(text, "\"repeats\":9"));
     assert_null(strstr(text, "\"repeats\":10"));
+    assert_int_equal(t.report.repeated, 15);
+    bench_close(&t);
+}
+
+/* A person is told how many there were. */
+static void test_repeats_as_text(void **state)
+{
+    int ends[2];
+    char text[16384];
+    struct bench t;
+
+    (void)state;
+    bench_open(&t);
+    close(t.report.fd);
+    t.report.fd = -1;
+    assert_int_equal(pipe(ends), 0);
+    const int before = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    struct finding f = sample(&t);
+    for (unsigned i = 0; i < 25; i++)
+        report_finding(&t.report, &f);
+    report_end_of_call(&t.report);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(ends[1]);
+    ssize_t n = 0;
+    for (ssize_t got; (got = read(ends[0], text + n, sizeof text - 1 - (size_t)n)) > 0;)
+        n += got;
+    close(ends[0]);
+    text[n] = '\0';
+    assert_non_null(strstr(text, "vgpu: 15 more findings at places shown above\n"));
+    t.report.fd = dup(STDERR_FILENO); /* for bench_close */
+    bench_close(&t);
+}
+
+/* Each judged call is told anew. */
+static void test_next_call(void **state)
+{
+    struct bench t;
+
+    (void)state;
+    bench_open(&t);
+    struct finding f = sample(&t);
+    for (unsigned i = 0; i < 10; i++)
+        report_finding(&t.report, &f);
+    report_end_of_call(&t.report);
+    const size_t before = strlen(bench_text(&t));
+    report_finding(&t.report, &f);
+    assert_true(strlen(bench_text(&t)) > before);
+    assert_non_null(strstr(t.text + before, "\"repeats\":0"));
+    bench_close(&t);
+}
+
+/* Many places: warnings cannot crowd out errors, and all together stay below what a reader keeps.
+ */
+static void test_bytes_of_a_call(void **state)
+{
+    enum { PLACES = 1000 };
+    static struct ptx_inst insts[PLACES];
+    struct bench t;
+    char *text = malloc(1 << 20);
+
+    (void)state;
+    assert_non_null(text);
+    bench_open(&t);
+    struct finding f = sample(&t);
+    for (unsigned i = 0; i < PLACES; i++) {
+        insts[i] = t.inst;
+        f.at.inst = &insts[i];
+        f.kind = FAULT_GLOBAL_UNINIT;
+        report_finding(&t.report, &f);
+    }
+    for (unsigned i = 0; i < PLACES; i++) {
+        f.at.inst = &insts[i];
+        f.kind = FAULT_GLOBAL_READ_OOB;
+        report_finding(&t.report, &f);
+    }
+    report_end_of_call(&t.report);
+    const ssize_t n = pread(t.report.fd, text, (1 << 20) - 1, 0);
+    assert_in_range(n, 100 << 10, 136 << 10);
+    text[n] = '\0';
+    unsigned errors = 0, warnings = 0;
+    for (const char *p = text; (p = strstr(p, "\"severity\":\"")) != NULL; p++) {
+        errors += strncmp(p + 12, "error", 5) == 0;
+        warnings += strncmp(p + 12, "warning", 7) == 0;
+    }
+    assert_true(errors > 50 && warnings > 50);
+    char note[80];
+    snprintf(note, sizeof note, "%u more errors and %u more warnings", PLACES - errors,
+             PLACES - warnings);
+    if (!strstr(text, note))
+        fail_msg("'%s' expected", note);
+    bench_close(&t);
+    free(text);
+}
+
+/* A race between warps stands before one inside a warp that was met earlier. */
+static void test_race_between_warps_first(void **state)
+{
+    struct bench t;
+
+    (void)state;
+    bench_open(&t);
+    struct finding f = sample(&t);
+    struct place other = {.thread = {5, 0, 0}, .warp = 0, .inst = &t.second};
+    report_finding(&t.report, &f);
+    f.kind = FAULT_RACE_READ_WRITE;
+    f.other = &other;
+    report_finding(&t.report, &f);
+    other.warp = 1;
+    snprintf(f.detail, sizeof f.detail, "first of the others");
+    report_finding(&t.report, &f);
+    snprintf(f.detail, sizeof f.detail, "second of the others");
+    report_finding(&t.report, &f);
+    const char *text = bench_text(&t);
+    const char *oob = strstr(text, "global_read_oob"), *first = strstr(text, "first of the others"),
+               *second = strstr(text, "second of the others");
+    assert_true(oob && first && second && oob < first && first < second);
+    assert_non_null(strstr(second, "\"thread\":[5,0,0]"));
+    unsigned after = 0;
+    for (const char *p = second; (p = strstr(p, "race_read_write")) != NULL; p++)
+        after++;
+    assert_int_equal(after, 1); /* the one inside the warp */
     bench_close(&t);
 }
 
@@ -238,6 +360,10 @@ int main(void)
         cmocka_unit_test(test_relation_before_and_freed),
         cmocka_unit_test(test_race_names_both_places),
         cmocka_unit_test(test_ten_of_a_kind),
+        cmocka_unit_test(test_repeats_as_text),
+        cmocka_unit_test(test_next_call),
+        cmocka_unit_test(test_bytes_of_a_call),
+        cmocka_unit_test(test_race_between_warps_first),
         cmocka_unit_test(test_hostile_text),
         cmocka_unit_test(test_launch_and_refusal),
         cmocka_unit_test(test_table),

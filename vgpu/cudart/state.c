@@ -293,6 +293,7 @@ __attribute__((destructor)) static void at_unload(void)
         if (runtime.broken == cudaSuccess)
             report_leaks(&runtime);
         runtime_flush(&runtime);
+        report_end_of_call(&runtime.device.report);
     }
     api_unlock();
 }
@@ -315,6 +316,7 @@ EXPORT void warpjudge_vgpu_flush(void)
     struct runtime *rt = api_begin(API_PLAIN);
 
     runtime_flush(rt);
+    report_end_of_call(&rt->device.report);
     api_unlock();
 }
 
