@@ -721,10 +721,10 @@ static bool module_head(struct checker *c)
 
     c->m->version_major = c->tree->version_major;
     c->m->version_minor = c->tree->version_minor;
-    c->m->target = slice_dup(c, target);
-    if (!c->m->target)
+    char *end = slice_dup(c, target);
+    if (!end)
         return fail_memory(c);
-    char *end = c->m->target;
+    c->m->target = end;
     unsigned long sm = 0;
     if (strncmp(end, "sm_", 3) == 0 && end[3] >= '1' && end[3] <= '9')
         sm = strtoul(end + 3, &end, 10);
