@@ -94,7 +94,7 @@ enum status cmd_parse(struct judge *j, const struct cmd_syntax *syntax, int argc
     }
 #define CMD_OPT_RUN                                                                                \
     {"seed", OPT_SEED, "HEX", 0, "seed of the changing exponents (printed by each run)", 0},       \
-        {"jobs", 'j', "N", 0, "processes for the virtual GPU (default: all cores)", 0},            \
+        {"jobs", 'j', "N", 0, "processes that judge (default: all cores; on a GPU 4 at most)", 0}, \
     {                                                                                              \
         "time-limit", OPT_TIME_LIMIT, "S", 0, "seconds a call may take", 0                         \
     }

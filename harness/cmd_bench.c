@@ -29,6 +29,7 @@ enum {
 
 struct bench_values {
     bool tune, graph, dirty;
+    bool everything;    /* the whole run: rejects stop at the failure that their tag promises */
     const char *curves; /* folder, or NULL */
 };
 
@@ -133,6 +134,7 @@ static enum status judge_and_time(struct judge *j, const struct common_options *
         common->json_path != NULL && strcmp(common->json_path, "-") == 0 ? common->json_path : NULL;
     o.silent_json = true; /* written below, with the times in it */
     o.judging.bench = true;
+    o.judging.stop_at_expected = v->everything;
     TRY(cmd_judge_targets(j, &o, backend, targets, count, results, d));
     judging.seed = results->context.seed;
     judging.time_limit_s = common->time_limit_s;
@@ -244,7 +246,7 @@ enum status cmd_everything(struct judge *j, int argc, char **argv, int *exit_cod
         .doc = "Judges everything on the best device, times it if that is a GPU, prints the "
                "boards.",
         .options = own};
-    const struct bench_values v = {0};
+    const struct bench_values v = {.everything = true};
     struct common_options common;
     struct backend_choice backend;
     const struct target *targets;
@@ -265,6 +267,7 @@ enum status cmd_everything(struct judge *j, int argc, char **argv, int *exit_cod
             .common = &judged, .headline = true, .keep = true, .silent_json = true};
 
         o.judging.counters = true;
+        o.judging.stop_at_expected = true;
         TRY(cmd_judge_targets(j, &o, &backend, targets, count, &results, d));
     }
     if (common.json_path == NULL || strcmp(common.json_path, "-") != 0)

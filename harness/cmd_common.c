@@ -561,7 +561,7 @@ enum status cmd_context(struct judge *j, const struct backend_choice *b, uint64_
                                 .clocks = "",
                                 .seed = seed,
                                 .flush = ""};
-    out->jobs = b->kind == BACKEND_GPU ? 1 : j->cfg.jobs > 0 ? j->cfg.jobs : suite_cores();
+    out->jobs = suite_jobs(b, j->cfg.jobs);
     return STATUS_OK;
 }
 
@@ -747,8 +747,8 @@ static enum status collect_items(struct judge *j, const struct cmd_judge_options
     if (items == NULL)
         return no_memory(d);
     for (unsigned t = 0; t < target_count; t++) {
-        const struct casedef *const *cases, **here;
-        unsigned cases_count, here_count = 0;
+        const struct casedef *const *cases;
+        unsigned cases_count;
 
         if (targets[t].solution_count == 0)
             continue;
@@ -756,13 +756,6 @@ static enum status collect_items(struct judge *j, const struct cmd_judge_options
         if (st == STATUS_USAGE && target_count > 1)
             continue; /* the pattern is meant for another problem: cmd_check_cases found one */
         TRY(st);
-        here = arena_array(&j->arena, (size_t)cases_count + 1, sizeof *here);
-        if (here == NULL)
-            return no_memory(d);
-        for (unsigned i = 0; i < cases_count; i++)
-            if (backend->kind == BACKEND_GPU || !cases[i]->needs_gpu)
-                here[here_count++] = cases[i];
-        TRY(caseset_make(&j->cfg, targets[t].problem, here, here_count, j->term.progress, d));
         for (unsigned i = 0; i < targets[t].solution_count; i++) {
             const struct solution *s = targets[t].solutions[i];
             const size_t combinations = o->tune ? tune_combinations(s) : 1;
@@ -783,6 +776,36 @@ static enum status collect_items(struct judge *j, const struct cmd_judge_options
         return diag_set(d, STATUS_USAGE, "no solutions to judge");
     *out = items;
     *count = n;
+    return STATUS_OK;
+}
+
+/* What caseset_make needs, once a problem. */
+struct preparation {
+    struct judge *j;
+    const struct suite_item *items;
+    unsigned count;
+    bool gpu;
+};
+
+static enum status make_cases(void *ctx, struct diag *d)
+{
+    const struct preparation *p = ctx;
+
+    for (unsigned i = 0; i < p->count; i++) {
+        const struct suite_item *item = &p->items[i];
+        const struct casedef **here;
+        unsigned n = 0;
+
+        if (i > 0 && p->items[i - 1].problem == item->problem)
+            continue;
+        here = arena_array(&p->j->arena, (size_t)item->case_count + 1, sizeof *here);
+        if (here == NULL)
+            return no_memory(d);
+        for (unsigned k = 0; k < item->case_count; k++)
+            if (p->gpu || !item->cases[k]->needs_gpu)
+                here[n++] = item->cases[k];
+        TRY(caseset_make(&p->j->cfg, item->problem, here, n, p->j->term.progress, d));
+    }
     return STATUS_OK;
 }
 
@@ -817,6 +840,7 @@ enum status cmd_judge_targets(struct judge *j, const struct cmd_judge_options *o
                               .d = d};
     struct textbuf b = TEXTBUF_EMPTY;
     struct suite_item *items = NULL;
+    struct preparation preparation;
     unsigned count = 0;
 
     suite.judging.cfg = &j->cfg;
@@ -837,6 +861,10 @@ enum status cmd_judge_targets(struct judge *j, const struct cmd_judge_options *o
     printer.item_count = count;
     suite.done = print_result;
     suite.done_ctx = &printer;
+    preparation = (struct preparation){
+        .j = j, .items = items, .count = count, .gpu = backend->kind == BACKEND_GPU};
+    suite.prepare = make_cases;
+    suite.prepare_ctx = &preparation;
     TRY(suite_run(out->solutions, &j->arena, &suite, items, count, d));
     TRY(printer.status);
     out->solution_count = count;

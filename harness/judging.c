@@ -20,6 +20,8 @@
 
 #define MAX_TIMEOUTS                                                                               \
     2 /* after so many TLE cases the rest is not tried: each costs the full limit */
+#define MAX_LOST                                                                                   \
+    8 /* likewise processes on a GPU: a new one and its probe take over a second there */
 #define MAX_KEPT_PREVIOUS HINTS_MAX_ELEMENTS
 
 /* One solution under judgement. */
@@ -36,7 +38,8 @@ struct run {
     bool load_failed;          /* loading gave a verdict: nothing more to try */
     struct reply_verdict load; /* that verdict */
     enum verdict at_solution;
-    unsigned timeouts;
+    unsigned timeouts, lost;
+    bool as_promised; /* a reject has failed with a verdict of its tag */
 };
 
 /* One case of it. */
@@ -134,6 +137,7 @@ static void drop_child(struct run *run)
 {
     if (run->runner == NULL)
         return;
+    run->lost += run->child_lost;
     run->result->stdout_text = keep_text(run, run->result->stdout_text, false);
     run->result->stderr_text = keep_text(run, run->result->stderr_text, true);
     runner_stop(run->runner);
@@ -751,6 +755,16 @@ static bool settle_uncalled(struct run *run, const struct casedef *c, struct cas
             out->reason = "not tried";
         return true;
     }
+    if (run->lost >= MAX_LOST && run->o->backend->kind == BACKEND_GPU) {
+        out->verdict = VERDICT_SK;
+        out->reason = "not tried after 8 lost processes";
+        return true;
+    }
+    if (run->as_promised) {
+        out->verdict = VERDICT_SK;
+        out->reason = "not tried: it failed as its tag says";
+        return true;
+    }
     if (stopped(run)) {
         out->verdict = VERDICT_JE;
         out->reason = "interrupted";
@@ -824,6 +838,11 @@ enum status judging_run_object(struct solution_result *out, struct arena *a,
             o->progress(o->progress_ctx, i, case_count, cases[i]->name);
         if (!settle_uncalled(&run, cases[i], &out->cases[i]))
             judge_case(&run, cases[i], &out->cases[i]);
+        /* SK and AC are no failures; a later case cannot take this one back. */
+        run.as_promised =
+            run.as_promised || (o->stop_at_expected && run.s->kind == SOLUTION_REJECT &&
+                                out->cases[i].verdict > VERDICT_SK &&
+                                (run.s->expect.set >> out->cases[i].verdict & 1u) != 0);
     }
     end_child(&run);
     read_sanitizer(&run);

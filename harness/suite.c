@@ -20,8 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_WORKERS 256u
-#define TICK_MS     100 /* how often the progress line is looked at */
+#define MAX_WORKERS   256u
+#define TICK_MS       100 /* how often the progress line is looked at */
+#define GPU_JOBS_MOST 4u
+#define GPU_JOB_BYTES (UINT64_C(16) << 30) /* the largest case takes 3 GiB in each process */
 
 /* What a worker tells about itself while it works; shared memory. */
 struct pulse {
@@ -53,6 +55,21 @@ unsigned suite_cores(void)
     const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 
     return n > 0 ? (unsigned)n : 1;
+}
+
+unsigned suite_jobs(const struct backend_choice *backend, unsigned wanted)
+{
+    const uint64_t by_memory = backend->facts.memory_bytes / GPU_JOB_BYTES;
+    const unsigned by_cores = suite_cores() / 2;
+    unsigned jobs = GPU_JOBS_MOST;
+
+    if (wanted > 0)
+        return wanted;
+    if (backend->kind != BACKEND_GPU)
+        return suite_cores();
+    jobs = by_memory < jobs ? (unsigned)by_memory : jobs;
+    jobs = by_cores < jobs ? by_cores : jobs;
+    return jobs > 0 ? jobs : 1;
 }
 
 /* ---- in the worker ---- */
@@ -344,11 +361,52 @@ static enum status run_all(struct suite *s, struct diag *d)
     return st;
 }
 
+/* Starts prepare() beside the compilers. 0: not started, the caller will do it. */
+static pid_t prepare_begin(const struct suite_options *o)
+{
+    const pid_t parent = getpid();
+    const pid_t pid = o->prepare != NULL ? fork() : -1;
+    struct diag d = {0};
+
+    if (pid != 0)
+        return pid > 0 ? pid : 0;
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    _exit(o->prepare(o->prepare_ctx, &d) == STATUS_OK ? 0 : 1);
+}
+
+/* Waits for it, in pieces, so that an interrupt ends it; then makes sure that all was done. */
+static enum status prepare_end(const struct suite *s, pid_t pid, bool failed, struct diag *d)
+{
+    int status = 0;
+
+    if (failed && pid > 0)
+        (void)kill(pid, SIGKILL);
+    while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
+        if (interrupted(s))
+            (void)kill(pid, SIGKILL);
+        if (s->o->term != NULL)
+            term_progress(s->o->term, "making case files");
+        (void)poll(NULL, 0, TICK_MS);
+    }
+    if (failed || s->o->prepare == NULL)
+        return STATUS_OK;
+    if (interrupted(s)) {
+        suite_sweep();
+        return diag_set(d, STATUS_IO, "interrupted");
+    }
+    return s->o->prepare(s->o->prepare_ctx, d);
+}
+
 enum status suite_run(struct solution_result *out, struct arena *a, const struct suite_options *o,
                       const struct suite_item *items, unsigned count, struct diag *d)
 {
-    const unsigned jobs = o->jobs > 0 ? o->jobs : suite_cores();
-    const bool serial = o->judging.backend->kind == BACKEND_GPU;
+    const unsigned compilers = o->jobs > 0 ? o->jobs : suite_cores();
+    const unsigned jobs = suite_jobs(o->judging.backend, o->jobs);
+    const bool gpu = o->judging.backend->kind == BACKEND_GPU;
     struct suite *s = arena_alloc(a, sizeof *s);
     enum status st = STATUS_OK;
 
@@ -362,14 +420,23 @@ enum status suite_run(struct solution_result *out, struct arena *a, const struct
         return diag_set(d, STATUS_NOMEM, "out of memory for a suite");
     /* Orphans of killed workers (judge-runner, nvcc) become our children and can be swept. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    s->worker_max = jobs < MAX_WORKERS ? jobs : MAX_WORKERS;
-    if (serial && count > 1 && s->worker_max > 1) {
-        s->compile_only = true; /* all compilers at once, then one solution at a time */
-        st = run_all(s, d);
-        s->compile_only = false;
+    if (gpu) {
+        const pid_t pid = prepare_begin(o);
+
+        if (count > 1 && compilers > jobs) {
+            s->worker_max = compilers < MAX_WORKERS ? compilers : MAX_WORKERS;
+            s->compile_only = true; /* all compilers at once, then few processes on the device */
+            st = run_all(s, d);
+            s->compile_only = false;
+        }
+        if (st == STATUS_OK)
+            st = prepare_end(s, pid, false, d);
+        else
+            (void)prepare_end(s, pid, true, d);
+    } else if (o->prepare != NULL) {
+        st = o->prepare(o->prepare_ctx, d);
     }
-    if (serial)
-        s->worker_max = 1;
+    s->worker_max = jobs < MAX_WORKERS ? jobs : MAX_WORKERS;
     if (st == STATUS_OK)
         st = run_all(s, d);
     (void)munmap(s->pulses, MAX_WORKERS * sizeof *s->pulses);

@@ -185,6 +185,31 @@ static void two_timeouts_are_enough(void **state)
     assert_int_equal(f->r.verdict, VERDICT_TLE);
 }
 
+/* In the whole run a reject that failed as its tag says costs no further case; `set` is the tag. */
+static unsigned skipped_of(struct fixture *f, enum solution_kind kind, unsigned set)
+{
+    f->o.stop_at_expected = true;
+    double_solution(f, "unwritten", kind);
+    f->s.expect.set = set;
+    if (judging_run_object(&f->r, &f->a, &f->o, f->cases, f->case_count, &f->d) != STATUS_OK)
+        fail_msg("%s", f->d.text);
+    assert_int_equal(f->r.verdict, VERDICT_WA);
+    return f->r.sk_count;
+}
+
+static void a_reject_may_stop_at_its_promised_failure(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(skipped_of(f, SOLUTION_REJECT, 1u << VERDICT_WA), CASES - 1);
+    assert_string_equal(f->r.cases[1].reason, "not tried: it failed as its tag says");
+    assert_string_equal(f->r.first_failed->casedef->name, "site_100");
+    assert_true(f->r.as_expected);
+    assert_int_equal(skipped_of(f, SOLUTION_REJECT, 1u << VERDICT_RE), 0); /* not this one */
+    assert_false(f->r.as_expected);
+    assert_int_equal(skipped_of(f, SOLUTION_ACCEPT, 1u << VERDICT_WA), 0);
+}
+
 static void baselines_may_load_libraries(void **state)
 {
     struct fixture *f = *state;
@@ -285,6 +310,7 @@ int main(void)
                                        CASE(every_misbehaviour_is_in_the_table),
                                        CASE(a_fault_does_not_stop_the_other_cases),
                                        CASE(two_timeouts_are_enough),
+                                       CASE(a_reject_may_stop_at_its_promised_failure),
                                        CASE(baselines_may_load_libraries),
                                        CASE(leaks_are_told),
                                        CASE(replays_are_hinted_at),
