@@ -39,7 +39,8 @@ bool bench_clock_contradicts(double claimed_us, double interval_us);
 unsigned bench_hot_repeats(double call_us);
 /* Flags and ranking from the samples and what was seen while sampling. */
 struct bench_seen {
-    bool allocates, throttled, contradicted;
+    bool allocates, throttled;
+    unsigned hot_samples, contradicted; /* batches; those that the host's clock contradicts */
     unsigned spills;  /* samples whose work went on after the stop event */
     unsigned samples; /* of which those were */
     unsigned discarded;

@@ -98,9 +98,12 @@ static void flags_and_ranks(void **state)
     t = conclude(30.0, &big, &(struct bench_seen){0});
     assert_string_equal(t.flags, "X");
     assert_false(t.ranked);
-    t = conclude(60.0, &big, &(struct bench_seen){.contradicted = true});
+    t = conclude(60.0, &big, &(struct bench_seen){.hot_samples = 5, .contradicted = 3});
     assert_string_equal(t.flags, "C");
     assert_false(t.ranked);
+    t = conclude(60.0, &big, &(struct bench_seen){.hot_samples = 5, .contradicted = 2});
+    assert_string_equal(t.flags, "");
+    assert_true(t.ranked);
     t = conclude(4.0, &tiny, &(struct bench_seen){0});
     assert_string_equal(t.flags, "L");
     assert_false(t.ranked);

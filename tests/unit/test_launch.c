@@ -703,6 +703,10 @@ static void tools_stand_in_front_of_the_runner(void **state)
     assert_string_equal(argv[2], "racecheck");
     assert_string_equal(argv[n - 2], TEST_BUILD "/judge-runner");
     assert_string_equal(argv[n - 1], "serve");
+    rc.sanitize = "memcheck";
+    n = launch_argv(argv, &rc);
+    assert_string_equal(argv[n - 4], "--report-api-errors"); /* ours to judge, not the tool's */
+    assert_string_equal(argv[n - 3], "no");
     rc.sanitize = NULL;
     rc.profile = "full";
     n = launch_argv(argv, &rc);
