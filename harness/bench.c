@@ -417,9 +417,8 @@ static bool sample(struct bench *b, struct entry *e, struct timing_request *rq, 
     e->seen.samples++;
     e->seen.spills += (reply.record.flags & RECORD_FLAG_SPILL) != 0;
     e->seen.hot_samples += rq->hot;
-    e->seen.contradicted +=
-        rq->hot &&
-        bench_clock_contradicts(reply.record.event_us, 1e-3 * (double)reply.record.wall_ns);
+    e->seen.contradicted += rq->hot && bench_clock_contradicts(reply.record.event_us,
+                                                               1e-3 * (double)reply.record.wall_ns);
     *us = (reply.record.event_us + reply.record.spill_us) / (rq->hot ? (double)rq->repeats : 1.0);
     if (!rq->hot && slowed(b, from_s)) {
         if ((double)e->seen.discarded < DISCARD_SHARE * (double)b->o->stop.min_samples) {

@@ -8,6 +8,7 @@
 #include "caseset.h"
 #include "draw.h"
 #include "proc.h"
+#include "sanitizer.h"
 #include "xalloc.h"
 #include <assert.h>
 #include <errno.h>
@@ -800,19 +801,18 @@ static void end_child(struct run *run)
     drop_child(run);
 }
 
-/* compute-sanitizer's own summary in the captured streams: "ERROR SUMMARY: 3 errors". */
 static void read_sanitizer(struct run *run)
 {
     const char *texts[] = {run->result->stdout_text, run->result->stderr_text};
+    char reason[512];
 
     if (run->o->sanitize == NULL)
         return;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-        for (const char *at = texts[k]; (at = strstr(at, "ERROR SUMMARY: ")) != NULL; at++)
-            if (strtoul(at + strlen("ERROR SUMMARY: "), NULL, 10) > 0)
-                fail_solution(run, VERDICT_RE,
-                              arena_printf(run->arena, "compute-sanitizer %s: %.*s",
-                                           run->o->sanitize, (int)strcspn(at, "\n"), at));
+        if (texts[k] != NULL && sanitizer_complains(texts[k], reason, sizeof reason))
+            fail_solution(run, VERDICT_RE,
+                          arena_printf(run->arena, "compute-sanitizer %s: %s", run->o->sanitize,
+                                       reason));
 }
 
 enum status judging_run_object(struct solution_result *out, struct arena *a,
