@@ -6,6 +6,7 @@
  */
 #include "exec.h"
 #include "lane_mem.h"
+#include "lane_vector.h"
 #include "shadow_hot.h"
 
 #include <string.h>
@@ -372,35 +373,38 @@ static void init_lanes(struct alloc *a, const uint64_t addr[WARP_LANES], uint32_
     }
 }
 
-static void load_lanes(struct warp *w, const struct insn *in, uint32_t lanes,
-                       const uint64_t addr[WARP_LANES], const unsigned char *base)
+/* Every lane from base + off[lane]. */
+static inline void load_lanes(struct warp *w, const struct insn *in, uint32_t lanes,
+                              const uint32_t off[WARP_LANES], const unsigned char *base)
 {
-    if (in->width == 4 && in->vec == 1 && in->d != ~0u) {
-        lane_u32 *pd = SLOT(lane_u32, w, in->d);
-        FOR_EACH_LANE(lane, lanes) { memcpy(&pd[lane], base + addr[lane], 4); }
+    const uint32_t *slots = value_slots(w, in, &in->d);
+
+    if (in->width < 4) {
+        FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, base + off[lane]); }
         return;
     }
-    FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, base + addr[lane]); }
+    for (unsigned i = 0; i < in->vec; i++, base += in->width) {
+        if (slots[i] == ~0u)
+            continue;
+        if (in->width == 4)
+            lanes_gather32(SLOT(lane_u32, w, slots[i]), base, off, lanes);
+        else
+            lanes_gather64(SLOT(lane_u64, w, slots[i]), base, off, lanes);
+    }
 }
 
-/* Returns whether memory changed. */
-static bool store_lanes(struct warp *w, const struct insn *in, uint32_t lanes,
-                        const uint64_t addr[WARP_LANES], unsigned char *base)
+/* Every lane to base + off[lane]. Returns whether memory changed. */
+static inline bool store_lanes(struct warp *w, const struct insn *in, uint32_t lanes,
+                               const uint32_t off[WARP_LANES], unsigned char *base)
 {
     const unsigned bytes = bytes_of(in);
-    uint32_t differ = 0;
     bool changed = false;
 
-    if (in->width == 4 && in->vec == 1 && w->grid->seed == 0) {
-        const lane_u32 *pb = SLOT(lane_u32, w, in->b);
-        FOR_EACH_LANE(lane, lanes)
-        {
-            uint32_t old;
-            memcpy(&old, base + addr[lane], 4);
-            differ |= old ^ pb[lane];
-            memcpy(base + addr[lane], &pb[lane], 4);
-        }
-        return differ != 0;
+    if (in->width == 4 && w->grid->seed == 0) {
+        const uint32_t *slots = value_slots(w, in, &in->b);
+        for (unsigned i = 0; i < in->vec; i++)
+            changed |= lanes_scatter32(base + 4 * i, off, SLOT(lane_u32, w, slots[i]), lanes);
+        return changed;
     }
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         const uint32_t lane = lane_turn(w, i);
@@ -408,36 +412,28 @@ static bool store_lanes(struct warp *w, const struct insn *in, uint32_t lanes,
         if (!(lanes >> lane & 1))
             continue;
         value_lane(w, in, lane, value);
-        changed |= store_bytes(base + addr[lane], value, bytes);
+        changed |= store_bytes(base + off[lane], value, bytes);
     }
     return changed;
 }
 
-/* All lanes in the allocation of the hint, aligned, and allowed there? */
+/* All lanes in the allocation of the hint, aligned? off: where. Larger allocations go lane by lane.
+ */
 static inline bool lanes_in_hint(const struct mem_hint *h, const uint64_t addr[WARP_LANES],
-                                 uint32_t lanes, unsigned bytes)
+                                 uint32_t lanes, unsigned bytes, uint32_t off[WARP_LANES])
 {
-    const uint64_t base = h->addr, limit = h->size - bytes;
-    uint64_t wrong = 0;
-
-    if (!h->alloc || !h->alloc->live || h->size < bytes)
+    if (!h->alloc || !h->alloc->live || h->size < bytes || h->size > INT32_MAX)
         return false;
-    LANE_LOOP FOR_LANES
-    {
-        const uint64_t off = (lanes >> lane & 1) != 0 ? addr[lane] - base : 0;
-        const uint64_t low = (lanes >> lane & 1) != 0 ? addr[lane] & (bytes - 1) : 0;
-        wrong |= (uint64_t)(off > limit) | low;
-    }
-    return wrong == 0;
+    return lanes_offsets(off, addr, lanes, h->addr, (uint32_t)h->size - bytes, bytes - 1);
 }
 
-/* Lane by lane, all in the allocation of the hint. */
-static void one_allocation(struct warp *w, const struct insn *in, uint32_t lanes,
-                           const uint64_t addr[WARP_LANES], const struct mem_hint *h, bool store)
+/* All in the allocation of the hint. */
+static inline void one_allocation(struct warp *w, const struct insn *in, uint32_t lanes,
+                                  const uint64_t addr[WARP_LANES], const uint32_t off[WARP_LANES],
+                                  const struct mem_hint *h, bool store)
 {
     const unsigned bytes = bytes_of(in);
     struct alloc *a = h->alloc;
-    unsigned char *base = h->host - h->addr; /* never used without an address added */
 
     if (counting(w)) {
         count_global(w, counters_sectors(addr, lanes, bytes),
@@ -445,33 +441,23 @@ static void one_allocation(struct warp *w, const struct insn *in, uint32_t lanes
         touch_lanes(a, addr, lanes, bytes);
     }
     if (!store) {
-        if (a->init)
+        if (a->init && !lanes_bits_set(a->init, off, lanes, bytes))
             lane_uninit(w, in, addr, lanes, bytes);
-        load_lanes(w, in, lanes, addr, base);
+        load_lanes(w, in, lanes, off, h->host);
         return;
     }
     init_lanes(a, addr, lanes, bytes);
-    w->grid->memory_version += store_lanes(w, in, lanes, addr, base);
+    w->grid->memory_version += store_lanes(w, in, lanes, off, h->host);
 }
 
-static __attribute__((noinline)) void global_lanes(struct warp *w, const struct insn *in,
-                                                   uint32_t lanes, const uint64_t addr[WARP_LANES],
-                                                   bool store)
+/* Several allocations, a very large one, or a store to constants: one lane after the other. */
+static __attribute__((noinline)) void many_allocations(struct warp *w, const struct insn *in,
+                                                       uint32_t lanes,
+                                                       const uint64_t addr[WARP_LANES], bool store)
 {
     const unsigned bytes = bytes_of(in);
     unsigned char *host[WARP_LANES];
-    struct mem_hint *h = hint_of(w);
 
-    if (!lanes_in_hint(h, addr, lanes, bytes)) {
-        if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host))
-            return;
-        mem_host_hint(&w->grid->device->space, addr[__builtin_ctz(lanes)], bytes, h);
-    }
-    if ((!store || h->alloc->kind != ALLOC_CONST_VAR) && lanes_in_hint(h, addr, lanes, bytes)) {
-        one_allocation(w, in, lanes, addr, h, store);
-        return;
-    }
-    /* Several allocations, or a store to constants: rare; one lane after the other. */
     if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host))
         return;
     if (counting(w))
@@ -498,6 +484,29 @@ static __attribute__((noinline)) void global_lanes(struct warp *w, const struct 
     }
 }
 
+static __attribute__((noinline)) void global_lanes(struct warp *w, const struct insn *in,
+                                                   uint32_t lanes, const uint64_t addr[WARP_LANES],
+                                                   bool store)
+{
+    const unsigned bytes = bytes_of(in);
+    unsigned char *host[WARP_LANES];
+    uint32_t off[WARP_LANES] __attribute__((aligned(64)));
+    struct mem_hint *h = hint_of(w);
+
+    if (!lanes_in_hint(h, addr, lanes, bytes, off)) {
+        if (lane_global(w, in, addr, lanes, bytes, store ? ACCESS_WRITE : ACCESS_READ, host))
+            return;
+        mem_host_hint(&w->grid->device->space, addr[__builtin_ctz(lanes)], bytes, h);
+        if (!lanes_in_hint(h, addr, lanes, bytes, off)) {
+            many_allocations(w, in, lanes, addr, store);
+            return;
+        }
+    }
+    if (store && h->alloc->kind == ALLOC_CONST_VAR)
+        many_allocations(w, in, lanes, addr, store);
+    else
+        one_allocation(w, in, lanes, addr, off, h, store);
+}
 /* A warp in a grid-stride loop steps over pages, which the CPU's own prefetcher does not follow:
  * asks for the bytes of a few iterations ahead once two steps were equal. */
 static inline void prefetch_step(struct mem_hint *h, uint64_t addr, const unsigned char *from,
@@ -596,138 +605,185 @@ static inline unsigned waves_of_halves(const struct halves *h)
     return ahead % 32 == 16 ? 1 : 2;
 }
 
-/* Passes over the access when nothing is suspicious about it; else the careful way. */
-static inline __attribute__((always_inline)) void
-shadow_run(struct warp *w, const struct insn *in, const uint32_t off[WARP_LANES], uint32_t lanes,
-           unsigned bytes, bool store, bool run, const struct halves *h,
-           const unsigned char *values)
+/* How the lanes lie: one run of the full warp, two half warps, or anyhow. */
+struct layout {
+    bool run, halved;
+    struct halves halves;
+};
+static inline struct layout layout_of(const uint32_t off[WARP_LANES], uint32_t lanes,
+                                      unsigned bytes)
+{
+    struct layout l = {.run = lanes == FULL_MASK};
+    if (l.run) {
+        uint32_t differ = 0;
+        LANE_LOOP FOR_LANES { differ |= off[lane] ^ (off[0] + lane * bytes); }
+        l.run = differ == 0;
+        l.halved = !l.run && bytes == 4 && find_halves(off, &l.halves);
+    }
+    return l;
+}
+static inline void count_shared_layout(struct warp *w, const uint32_t off[WARP_LANES],
+                                       uint32_t lanes, unsigned bytes, const struct layout *l,
+                                       bool store)
+{
+    unsigned phases = 1, waves;
+    if (l->run)
+        waves = phases = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4 * ((bytes + 15) / 16);
+    else if (l->halved)
+        waves = waves_of_halves(&l->halves);
+    else
+        waves = counters_waves(off, lanes, bytes, &phases);
+    count_shared(w, waves, phases, store);
+}
+
+static inline int shadow_order(const struct insn *in)
+{
+    return in->rnd == ORDER_WEAK ? 0 : in->rnd == ORDER_VOLATILE ? SHADOW_VOLATILE : SHADOW_STRONG;
+}
+/* Pass over the access when nothing is suspicious about it; else the careful way. */
+static inline void shadow_load(struct warp *w, const struct insn *in,
+                               const uint32_t off[WARP_LANES], uint32_t lanes, unsigned bytes,
+                               const struct layout *l)
 {
     struct shared_shadow *s = w->block->shadow;
-    const int order = in->rnd == ORDER_WEAK       ? 0
-                      : in->rnd == ORDER_VOLATILE ? SHADOW_VOLATILE
-                                                  : SHADOW_STRONG;
+    const int order = shadow_order(in);
+    const uint32_t warp = w->index;
+    uint32_t rest = lanes;
 
     if (!s->exact && !order && bytes >= 4) {
-        const uint32_t site = shadow_site_of(s, w, in), warp = w->index;
-        const unsigned shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2, words = bytes / 4;
-        if (run && bytes <= 16) {
-            if (store ? shadow_run_write(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift,
-                                         0, shift)
-                      : shadow_run_read(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift, 0,
-                                        shift))
+        const uint32_t site = shadow_site_of(s, w, in);
+        if (l->run && bytes <= 16) {
+            const unsigned shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
+            if (shadow_run_read(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift, 0, shift))
                 return;
-        } else if (h && !store) {
+        } else if (l->halved) {
+            rest = 0;
             for (unsigned half = 0; half < 2; half++) {
-                const uint32_t part = 0xffffu << (16 * half), k = h->first[half] / 4;
-                if (h->step[half] ? !shadow_run_read(s, warp, site, k, 16, 16 * half, 0)
-                                  : !shadow_word_read(s, warp, site, k, part))
-                    shadow_access(w, in, off, part, bytes, SHADOW_READ);
+                const uint32_t part = 0xffffu << (16 * half), k = l->halves.first[half] / 4;
+                if (l->halves.step[half] ? !shadow_run_read(s, warp, site, k, 16, 16 * half, 0)
+                                         : !shadow_word_read(s, warp, site, k, part))
+                    rest |= part;
             }
-            return;
-        } else if (!store) {
-            uint32_t rest = 0;
+        } else {
+            rest = 0;
             FOR_EACH_LANE(lane, lanes)
             {
-                for (unsigned i = 0; i < words; i++) {
+                for (unsigned i = 0; i < bytes / 4; i++) {
                     if (!shadow_word_read(s, warp, site, off[lane] / 4 + i, 1u << lane))
                         rest |= 1u << lane;
                 }
             }
-            if (rest)
-                shadow_access(w, in, off, rest, bytes, SHADOW_READ);
+        }
+    }
+    if (rest)
+        shadow_access(w, in, off, rest, bytes, SHADOW_READ | order);
+}
+static inline void shadow_write(struct warp *w, const struct insn *in,
+                                const uint32_t off[WARP_LANES], uint32_t lanes, unsigned bytes,
+                                const struct layout *l)
+{
+    struct shared_shadow *s = w->block->shadow;
+    const int order = shadow_order(in);
+    const uint32_t warp = w->index;
+    uint32_t rest = lanes;
+
+    if (!s->exact && !order && bytes >= 4) {
+        const uint32_t site = shadow_site_of(s, w, in);
+        if (l->run && bytes <= 16) {
+            const unsigned shift = bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
+            if (shadow_run_write(s, warp, site, off[0] / 4, (unsigned)WARP_LANES << shift, 0,
+                                 shift))
+                return;
+        } else if (l->halved && l->halves.step[0] && l->halves.step[1] &&
+                   l->halves.first[1] - l->halves.first[0] + 60 > 120) { /* no word in both */
+            rest = 0;
+            for (unsigned half = 0; half < 2; half++) {
+                if (!shadow_run_write(s, warp, site, l->halves.first[half] / 4, 16, 16 * half, 0))
+                    rest |= 0xffffu << (16 * half);
+            }
+            if (!rest)
+                return;
+        }
+    }
+    unsigned char values[MAX_ACCESS * WARP_LANES];
+    FOR_EACH_LANE(lane, rest) { value_lane(w, in, lane, values + lane * bytes); }
+    shadow_store(w, in, off, rest, bytes, SHADOW_WRITE | order, values);
+}
+
+/* off[lane]: offset into the block's shared memory, checked. */
+static inline void shared_load(struct warp *w, const struct insn *in, uint32_t lanes,
+                               const uint32_t off[WARP_LANES])
+{
+    const unsigned bytes = bytes_of(in);
+    const bool counted = counting(w);
+
+    if (counted || w->block->shadow) {
+        const struct layout l = layout_of(off, lanes, bytes);
+        if (counted)
+            count_shared_layout(w, off, lanes, bytes, &l, false);
+        if (w->block->shadow)
+            shadow_load(w, in, off, lanes, bytes, &l);
+        if (l.run) {
+            gather_run(w, in, w->block->shared + off[0]);
             return;
         }
     }
-    if (!store) {
-        shadow_access(w, in, off, lanes, bytes, SHADOW_READ | order);
-        return;
+    load_lanes(w, in, lanes, off, w->block->shared);
+}
+static inline void shared_store(struct warp *w, const struct insn *in, uint32_t lanes,
+                                const uint32_t off[WARP_LANES])
+{
+    const unsigned bytes = bytes_of(in);
+    const bool counted = counting(w);
+    unsigned char *shared = w->block->shared;
+
+    if (counted || w->block->shadow) {
+        const struct layout l = layout_of(off, lanes, bytes);
+        if (counted)
+            count_shared_layout(w, off, lanes, bytes, &l, true);
+        if (w->block->shadow)
+            shadow_write(w, in, off, lanes, bytes, &l);
+        if (l.run) {
+            unsigned char value[MAX_ACCESS * WARP_LANES];
+            scatter_run(w, in, value);
+            w->grid->memory_version += store_run(shared + off[0], value, bytes * WARP_LANES);
+            return;
+        }
     }
-    unsigned char packed[MAX_ACCESS * WARP_LANES];
-    if (!values) {
-        FOR_EACH_LANE(lane, lanes) { value_lane(w, in, lane, packed + lane * bytes); }
-        values = packed;
-    }
-    shadow_store(w, in, off, lanes, bytes, SHADOW_WRITE | order, values);
+    w->grid->memory_version += store_lanes(w, in, lanes, off, shared);
 }
 
 /* off64[lane]: address less SHARED_BASE. */
-static inline void shared_access(struct warp *w, const struct insn *in, uint32_t lanes,
-                                 const uint64_t off64[WARP_LANES], bool store)
+static __attribute__((noinline)) void shared_access(struct warp *w, const struct insn *in,
+                                                    uint32_t lanes,
+                                                    const uint64_t off64[WARP_LANES], bool store)
 {
     const unsigned bytes = bytes_of(in);
-    const uint64_t size = w->block->shared_size, limit = size >= bytes ? size - bytes : 0;
-    uint32_t off[WARP_LANES];
-    uint64_t wrong = 0;
+    const uint32_t size = w->block->shared_size;
+    uint32_t off[WARP_LANES] __attribute__((aligned(64)));
 
-    if (lanes == FULL_MASK) {
-        LANE_LOOP FOR_LANES
-        {
-            wrong |= (uint64_t)(off64[lane] > limit) | (off64[lane] & (bytes - 1));
-            off[lane] = (uint32_t)off64[lane];
-        }
-    } else {
-        LANE_LOOP FOR_LANES
-        {
-            const uint64_t o = (lanes >> lane & 1) != 0 ? off64[lane] : 0;
-            wrong |= (uint64_t)(o > limit) | (o & (bytes - 1));
-            off[lane] = (uint32_t)o;
-        }
-    }
-    if (wrong || size < bytes) {
+    if (size < bytes || !lanes_offsets(off, off64, lanes, 0, size - bytes, bytes - 1))
         lane_shared_fault(w, in, off64, lanes, bytes);
-        return;
-    }
-    bool run = lanes == FULL_MASK;
-    struct halves halves, *h = NULL;
-    if (run) {
-        uint32_t differ = 0;
-        LANE_LOOP FOR_LANES { differ |= off[lane] ^ (off[0] + lane * bytes); }
-        run = differ == 0;
-        if (!run && bytes == 4 && find_halves(off, &halves))
-            h = &halves;
-    }
-    unsigned char *shared = w->block->shared;
-    if (counting(w)) {
-        unsigned phases, waves;
-        if (run)
-            waves = phases = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4 * ((bytes + 15) / 16);
-        else if (h)
-            phases = 1, waves = waves_of_halves(h);
-        else
-            waves = counters_waves(off, lanes, bytes, &phases);
-        count_shared(w, waves, phases, store);
-    }
-    if (!store) {
-        if (w->block->shadow)
-            shadow_run(w, in, off, lanes, bytes, false, run, h, NULL);
-        if (run) {
-            gather_run(w, in, shared + off[0]);
-        } else if (lanes == FULL_MASK && bytes == 4 && in->vec == 1 && in->d != ~0u) {
-            lane_u32 *pd = SLOT(lane_u32, w, in->d);
-            FOR_LANES { memcpy(&pd[lane], shared + off[lane], 4); }
-        } else {
-            FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, shared + off[lane]); }
-        }
-        return;
-    }
-    unsigned char value[MAX_ACCESS * WARP_LANES];
-    if (run) {
-        scatter_run(w, in, value);
-        if (w->block->shadow)
-            shadow_run(w, in, off, lanes, bytes, true, true, NULL, value);
-        w->grid->memory_version += store_run(shared + off[0], value, bytes * WARP_LANES);
-        return;
-    }
-    FOR_EACH_LANE(lane, lanes) { value_lane(w, in, lane, value + lane * bytes); }
-    if (w->block->shadow)
-        shadow_run(w, in, off, lanes, bytes, true, false, NULL, value);
-    bool changed = false;
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
-        const uint32_t lane = lane_turn(w, i);
-        if (lanes >> lane & 1)
-            changed |= store_bytes(shared + off[lane], value + lane * bytes, bytes);
-    }
-    w->grid->memory_version += changed;
+    else if (store)
+        shared_store(w, in, lanes, off);
+    else
+        shared_load(w, in, lanes, off);
+}
+
+/* The usual case, 32-bit addresses that order nothing: false when it is another one, or an address
+ * is wrong. */
+static inline bool shared_offsets(struct warp *w, const struct insn *in, uint32_t lanes,
+                                  uint32_t off[WARP_LANES])
+{
+    const lane_u32 *base = SLOT(lane_u32, w, in->a);
+    const uint32_t plus = (uint32_t)in->imm - SHARED_BASE;
+    const unsigned bytes = bytes_of(in);
+    const uint32_t size = w->block->shared_size;
+
+    if ((in->flags & (INSN_FLAG_ADDR64 | INSN_FLAG_STRONG)) || size < bytes)
+        return false;
+    LANE_LOOP FOR_LANES { off[lane] = base[lane] + plus; }
+    return !lanes_astray(off, lanes, size - bytes, bytes - 1);
 }
 
 /* ---- local ---- */
@@ -800,17 +856,27 @@ static void op_st_global(struct warp *w, const struct insn *in, uint32_t lanes)
 }
 static void op_ld_shared(struct warp *w, const struct insn *in, uint32_t lanes)
 {
-    uint64_t off[WARP_LANES];
-    addresses(w, in, SHARED_BASE, off);
-    order(w, in, off, lanes, false);
-    shared_access(w, in, lanes, off, false);
+    uint32_t off[WARP_LANES] __attribute__((aligned(64)));
+    if (shared_offsets(w, in, lanes, off)) {
+        shared_load(w, in, lanes, off);
+        return;
+    }
+    uint64_t off64[WARP_LANES];
+    addresses(w, in, SHARED_BASE, off64);
+    order(w, in, off64, lanes, false);
+    shared_access(w, in, lanes, off64, false);
 }
 static void op_st_shared(struct warp *w, const struct insn *in, uint32_t lanes)
 {
-    uint64_t off[WARP_LANES];
-    addresses(w, in, SHARED_BASE, off);
-    order(w, in, off, lanes, true);
-    shared_access(w, in, lanes, off, true);
+    uint32_t off[WARP_LANES] __attribute__((aligned(64)));
+    if (shared_offsets(w, in, lanes, off)) {
+        shared_store(w, in, lanes, off);
+        return;
+    }
+    uint64_t off64[WARP_LANES];
+    addresses(w, in, SHARED_BASE, off64);
+    order(w, in, off64, lanes, true);
+    shared_access(w, in, lanes, off64, true);
 }
 static void op_ld_local(struct warp *w, const struct insn *in, uint32_t lanes)
 {
