@@ -10,7 +10,7 @@
 
 #define LEFT        62.0
 #define RIGHT       640.0
-#define TIME_TOP    36.0
+#define TIME_TOP    52.0
 #define TIME_BOTTOM 416.0
 #define PART_TOP    470.0
 #define PART_BOTTOM 670.0
@@ -274,7 +274,7 @@ static void sort_lines(const struct curve *c, unsigned *order)
     }
 }
 
-static void title(struct textbuf *b, const struct run_context *context, const struct curve *c)
+static void title(struct textbuf *b, const struct curve *c)
 {
     textbuf_xml(b, c->problem->title);
     textbuf_puts(b, ": time against ");
@@ -283,9 +283,12 @@ static void title(struct textbuf *b, const struct run_context *context, const st
         textbuf_puts(b, ", ");
         textbuf_xml(b, c->fixed);
     }
-    textbuf_puts(b, "; ");
+}
+
+static void subtitle(struct textbuf *b, const struct run_context *context)
+{
     textbuf_xml(b, context->device.name[0] != '\0' ? context->device.name : context->backend);
-    textbuf_puts(b, ", cold L2, us");
+    textbuf_puts(b, ", cold L2: median in us, bars from quartile to quartile");
 }
 
 void report_curve_svg(struct textbuf *b, const struct run_context *context, const struct curve *c)
@@ -305,15 +308,17 @@ void report_curve_svg(struct textbuf *b, const struct run_context *context, cons
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
                    "font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n<title>",
                    WIDTH, fmax(HEIGHT, legend_end));
-    title(b, context, c);
+    title(b, c);
     textbuf_puts(b, "</title>\n<desc>");
     textbuf_printf(b,
                    "Medians with quartiles of %u solutions at %u sizes, made by judge bench "
                    "--curves; measured %s.</desc>\n<rect width=\"100%%\" height=\"100%%\" "
-                   "fill=\"#ffffff\"/>\n<text x=\"%.0f\" y=\"22\" font-size=\"14\" "
+                   "fill=\"#ffffff\"/>\n<text x=\"%.0f\" y=\"20\" font-size=\"14\" "
                    "fill=\"#222222\">",
                    c->line_count, c->point_count, context->start, LEFT);
-    title(b, context, c);
+    title(b, c);
+    textbuf_printf(b, "</text>\n<text x=\"%.0f\" y=\"39\" fill=\"" INK "\">", LEFT);
+    subtitle(b, context);
     textbuf_puts(b, "</text>\n");
     x_axis(b, c, TIME_TOP, TIME_BOTTOM);
     time_axis(b, &p);
@@ -378,9 +383,9 @@ enum status report_curve_files(struct textbuf *b, struct arena *a, const char *d
     }
     TRY(curve_cliffs(&cliffs, &cliff_count, a, curves, count, d));
     textbuf_printf(b,
-                   "%s: %u cliffs (a step that grows more than %.1f times as much as in every "
+                   "%s: %u cliff%s (a step that grows more than %.1f times as much as in every "
                    "baseline)\n",
-                   p->name, cliff_count, CURVE_CLIFF);
+                   p->name, cliff_count, cliff_count == 1 ? "" : "s", CURVE_CLIFF);
     for (unsigned k = 0; k < cliff_count; k++)
         cliff_line(b, &cliffs[k]);
     return textbuf_check(b, d);

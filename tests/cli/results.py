@@ -1,7 +1,8 @@
 """Writes a results file for the tests of board and compare.
 
 Usage: results.py FILE [key=value ...] with the keys device, backend, median, noise, verdict, flags,
-samples, warp_inst, drop (a solution to leave out), version (perf_version).
+samples, warp_inst, drop (a solution to leave out), version (perf_version), curve (growth of
+radix_select from k = 4 to 16, with three cases of a curve in place of the others).
 """
 
 import json
@@ -83,6 +84,15 @@ def solution(name, kind, idea, cases, verdict="AC", version=1):
     }
 
 
+def curve(medians):
+    """Cases of a curve over k with these times."""
+    cases = []
+    for k, median in medians:
+        cases.append(case(f"curve_k_{k}", ["curve"]))
+        cases[-1]["bench"] = bench(median, 0.002, 15, "")
+    return cases
+
+
 def main():
     """Builds the document from the arguments."""
     given = dict(word.split("=", 1) for word in sys.argv[2:])
@@ -101,16 +111,13 @@ def main():
     if "warp_inst" in given:
         small["counts"] = {"warp_inst": int(given["warp_inst"])}
     version = int(given.get("version", "1"))
+    mine, library = [small, perf], [case("ties_4099", ["edge"]), yard]
+    if "curve" in given:
+        mine = curve([(1, 60.0), (4, 60.0), (16, 60.0 * float(given["curve"]))])
+        library = curve([(1, 190.0), (4, 190.0), (16, 190.0)])
     results = [
-        solution("radix_select", "accept", "8-bit digits", [small, perf], verdict, version),
-        solution(
-            "baselines/cub_topk",
-            "baseline",
-            "library",
-            [case("ties_4099", ["edge"]), yard],
-            "AC",
-            version,
-        ),
+        solution("radix_select", "accept", "8-bit digits", mine, verdict, version),
+        solution("baselines/cub_topk", "baseline", "library", library, "AC", version),
     ]
     document = {
         "format": 1,
