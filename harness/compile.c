@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPILE_LIMIT_S  120.0
+#define COMPILE_LIMIT_S  120.0 /* of processor time: cicc and ptxas included */
 #define LOG_CAP          (1u << 20)
 #define OBJECT_MAX_BYTES (256u << 20)
 #define DEPS_MAX_BYTES   (4u << 20)
@@ -201,6 +201,7 @@ static enum status run_nvcc(struct proc_result *r, struct job *j)
         .env = proc_env(j->a, keep, add),
         .dir = j->workdir,
         .limit_s = COMPILE_LIMIT_S * j->cfg->time_scale,
+        .limit_is_cpu = true,
         .out_cap = 65536,
         .err_cap = LOG_CAP,
         .stop = j->cfg->stop,

@@ -4,6 +4,7 @@
  */
 #include "proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,8 +19,9 @@
 
 extern char **environ;
 
-#define TICK_MS       50 /* how late a stop flag or a deadline may be noticed */
-#define TICK_BLIND_MS 5  /* the same where the kernel has no pidfd and we must ask by waitpid */
+#define LEAST_LOOK_S  0.1 /* between two sums over /proc */
+#define TICK_MS       50  /* how late a stop flag or a deadline may be noticed */
+#define TICK_BLIND_MS 5   /* the same where the kernel has no pidfd and we must ask by waitpid */
 
 struct capture {
     int fd; /* read end, -1 = closed */
@@ -190,19 +192,81 @@ static int wait_ms(const struct child *c, double deadline)
     return left_ms < 0 ? 0 : left_ms < tick ? (int)left_ms + 1 : tick;
 }
 
+/* One line of /proc/PID/stat: user and system ticks of a process and of those that it has reaped,
+ * when it belongs to `group`; 0 else. The name may hold blanks and parentheses, so numbers are read
+ * behind the last one. */
+static unsigned long group_ticks(const char *stat_path, pid_t group)
+{
+    char text[1024];
+    const char *rest;
+    unsigned long user, system;
+    long reaped_user, reaped_system;
+    int pgrp;
+    FILE *f = fopen(stat_path, "r");
+    size_t n;
+
+    if (f == NULL)
+        return 0;
+    n = fread(text, 1, sizeof text - 1, f);
+    (void)fclose(f);
+    text[n] = '\0';
+    rest = strrchr(text, ')');
+    if (rest == NULL ||
+        sscanf(rest + 1, " %*c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", &pgrp,
+               &user, &system, &reaped_user, &reaped_system) != 5 ||
+        pgrp != group)
+        return 0;
+    return user + system + (unsigned long)reaped_user + (unsigned long)reaped_system;
+}
+
+/* Processor time of the child's process group so far. */
+static double group_cpu_s(pid_t group)
+{
+    DIR *proc = opendir("/proc");
+    const struct dirent *entry;
+    unsigned long ticks = 0;
+    char path[64];
+
+    while (proc != NULL && (entry = readdir(proc)) != NULL)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && strlen(entry->d_name) < 16) {
+            (void)snprintf(path, sizeof path, "/proc/%.15s/stat", entry->d_name);
+            ticks += group_ticks(path, group);
+        }
+    if (proc != NULL)
+        (void)closedir(proc);
+    return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* At the deadline: is the time up? Where processor time counts, *deadline moves on by what is left
+ * of it. */
+static bool time_is_up(const struct child *c, const struct proc_request *rq, double start,
+                       double *deadline)
+{
+    const double now = proc_now_s();
+    double left;
+
+    if (*deadline <= 0 || now < *deadline)
+        return false;
+    if (!rq->limit_is_cpu || now - start >= PROC_PATIENCE * rq->limit_s)
+        return true;
+    left = rq->limit_s - group_cpu_s(c->pid);
+    *deadline = now + (left > LEAST_LOOK_S ? left : LEAST_LOOK_S);
+    return left <= 0;
+}
+
 /* Until the child ended: collects output, watches the deadline and the stop flag. */
 static void child_watch(struct proc_result *r, struct child *c, struct capture k[2],
                         const struct proc_request *rq, double start)
 {
-    const double deadline = rq->limit_s > 0 ? start + rq->limit_s : 0;
+    double deadline = rq->limit_s > 0 ? start + rq->limit_s : 0;
 
     while (!child_ended(c)) {
         struct pollfd p[3] = {{k[0].fd, POLLIN, 0}, {k[1].fd, POLLIN, 0}, {c->pidfd, POLLIN, 0}};
 
         if (rq->stop && *rq->stop)
             r->stopped = true;
-        else if (deadline > 0 && proc_now_s() >= deadline)
-            r->timed_out = true;
+        else
+            r->timed_out = time_is_up(c, rq, start, &deadline);
         if (r->stopped || r->timed_out) {
             child_kill(c);
             break;

@@ -12,11 +12,16 @@
 #include <signal.h>
 #include <stdint.h>
 
+#define PROC_PATIENCE 5.0
+
 struct proc_request {
     const char *const *argv; /* NULL-terminated; argv[0] without a slash is searched in PATH */
     const char *const *env;  /* NULL-terminated "K=V" list; NULL = this process's environment */
     const char *dir;         /* working directory; NULL = this process's */
     double limit_s;          /* deadline; 0 = none */
+    /* limit_s counts processor time, of all that descends from the child: a busy machine makes no
+     * difference. PROC_PATIENCE times as long by the clock ends it all the same. */
+    bool limit_is_cpu;
     size_t out_cap, err_cap; /* bytes kept of each stream; the rest is counted and dropped */
     bool inherit_output; /* stdout and stderr go to this process's stderr, nothing is captured */
     const volatile sig_atomic_t *stop; /* non-zero ends the child early; NULL = never */

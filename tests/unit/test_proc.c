@@ -63,6 +63,39 @@ static void signal_is_named(void **state)
     arena_fini(&a);
 }
 
+static struct proc_result shell_cpu(struct arena *a, const char *script, double limit_s)
+{
+    const char *const argv[] = {"sh", "-c", script, NULL};
+    const struct proc_request rq = {
+        .argv = argv, .limit_s = limit_s, .limit_is_cpu = true, .out_cap = 100, .err_cap = 100};
+    struct proc_result r;
+    struct diag d;
+
+    assert_int_equal(proc_run(&r, a, &rq, &d), STATUS_OK);
+    return r;
+}
+
+/* What waits for a busy machine may take its time; what works, or never ends, may not. */
+static void processor_time_can_be_the_limit(void **state)
+{
+    struct arena a = {0};
+    double start = proc_now_s();
+    struct proc_result r = shell_cpu(&a, "sleep 0.5; echo done", 0.2);
+
+    (void)state;
+    assert_false(r.timed_out);
+    assert_string_equal(r.out, "done\n");
+    assert_true(proc_now_s() - start >= 0.5);
+    r = shell_cpu(&a, "(while :; do :; done) & wait", 0.3); /* in a descendant */
+    assert_true(r.timed_out);
+    assert_true(r.wall_s >= 0.3);
+    start = proc_now_s();
+    r = shell_cpu(&a, "sleep 60", 0.2);
+    assert_true(r.timed_out);
+    assert_true(r.wall_s >= PROC_PATIENCE * 0.2 && r.wall_s < 20);
+    arena_fini(&a);
+}
+
 static void deadline_kills_the_whole_group(void **state)
 {
     struct arena a = {0};
@@ -176,6 +209,7 @@ int main(void)
         cmocka_unit_test(captures_both_streams_and_the_exit_code),
         cmocka_unit_test(output_beyond_the_cap_is_counted),
         cmocka_unit_test(signal_is_named),
+        cmocka_unit_test(processor_time_can_be_the_limit),
         cmocka_unit_test(deadline_kills_the_whole_group),
         cmocka_unit_test(grandchild_with_our_pipe_does_not_delay_us),
         cmocka_unit_test(stop_flag_ends_the_child),
