@@ -11,17 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_THRESHOLD = OPT_OWN, OPT_STRICT, OPT_CROSS };
+enum { OPT_THRESHOLD = OPT_OWN, OPT_STRICT, OPT_CROSS, OPT_VERDICTS };
 
 struct compare_values {
     double threshold; /* 0 = the setting gate.threshold */
-    bool strict, cross;
+    bool strict, cross, verdicts;
 };
 
 static const struct argp_option options[] = {
     {"threshold", OPT_THRESHOLD, "PCT", 0, "per cent that count as a change (default 1)", 0},
     {"strict", OPT_STRICT, 0, 0, "unclear and missing pairs fail, too", 0},
     {"cross", OPT_CROSS, 0, 0, "compare results of different devices, drivers or backends", 0},
+    {"verdicts", OPT_VERDICTS, 0, 0, "the verdicts alone, of any two backends, side by side", 0},
     {"quiet", 'q', 0, 0, "print only what is not the same", 0},
     {"color", OPT_COLOUR, "WHEN", 0, "always, never or auto", 0},
     CMD_OPT_HELP,
@@ -46,6 +47,9 @@ static enum status own_option(struct judge *j, void *values, int key, const char
         return STATUS_OK;
     case OPT_CROSS:
         v->cross = true;
+        return STATUS_OK;
+    case OPT_VERDICTS:
+        v->verdicts = true;
         return STATUS_OK;
     default:
         return diag_set(d, STATUS_INTERNAL, "compare: option key %d has no taker", key);
@@ -201,6 +205,83 @@ static void compare_all(struct textbuf *b, struct tally *tally, bool quiet,
     }
 }
 
+/* ---- verdicts ---- */
+
+struct verdict_tally {
+    unsigned same, skipped, differ, missing;
+};
+
+static const char *first_case(const struct solution_result *s)
+{
+    return s->first_failed != NULL ? s->first_failed->casedef->name : "";
+}
+
+/* Why it was skipped: as a whole, or at the first case that was. */
+static const char *skip_reason(const struct solution_result *s)
+{
+    for (unsigned i = 0; s->reason[0] == '\0' && i < s->case_count; i++)
+        if (s->cases[i].verdict == VERDICT_SK && !s->cases[i].skipped_by_case)
+            return s->cases[i].reason;
+    return s->reason;
+}
+
+/* "AC   WA   DIFFERS  topk/mine  at ..., at ...". A skip says nothing of the solution: its reason
+ * is given instead. */
+static void verdict_pair(struct textbuf *b, struct verdict_tally *tally, bool quiet,
+                         const struct solution_result *x, const struct solution_result *y)
+{
+    const bool skipped = x->verdict == VERDICT_SK || y->verdict == VERDICT_SK;
+    const bool same = x->verdict == y->verdict;
+    const char *why = skip_reason(x->verdict == VERDICT_SK ? x : y);
+
+    tally->same += same;
+    tally->skipped += !same && skipped;
+    tally->differ += !same && !skipped;
+    if (quiet && same)
+        return;
+    textbuf_printf(b, "  %-3s  %-3s  %-8s %s/%s", verdict_name(x->verdict),
+                   verdict_name(y->verdict),
+                   same      ? ""
+                   : skipped ? "skipped"
+                             : "DIFFERS",
+                   x->problem->name, x->solution->name);
+    if (!same && skipped)
+        textbuf_printf(b, "%s%s", why[0] != '\0' ? "  " : "", why);
+    else if (strcmp(first_case(x), first_case(y)) == 0 && first_case(x)[0] != '\0')
+        textbuf_printf(b, "  at %s", first_case(x));
+    else if (first_case(x)[0] != '\0' || first_case(y)[0] != '\0')
+        textbuf_printf(b, "  at %s, at %s", first_case(x)[0] != '\0' ? first_case(x) : "no case",
+                       first_case(y)[0] != '\0' ? first_case(y) : "no case");
+    textbuf_puts(b, "\n");
+}
+
+static void verdict_missing(struct textbuf *b, struct verdict_tally *tally,
+                            const struct solution_result *s, bool in_old)
+{
+    tally->missing++;
+    textbuf_printf(b, "  %-3s  %-3s  missing  %s/%s\n", in_old ? verdict_name(s->verdict) : "-",
+                   in_old ? "-" : verdict_name(s->verdict), s->problem->name, s->solution->name);
+}
+
+static void compare_verdicts(struct textbuf *b, struct verdict_tally *tally, bool quiet,
+                             const struct results *old, const struct results *new_results)
+{
+    textbuf_printf(b, "  %s | %s\n", old->context.backend, new_results->context.backend);
+    for (unsigned i = 0; i < old->solution_count; i++) {
+        const struct solution_result *s = find_solution(new_results, &old->solutions[i]);
+
+        if (s != NULL)
+            verdict_pair(b, tally, quiet, &old->solutions[i], s);
+        else
+            verdict_missing(b, tally, &old->solutions[i], true);
+    }
+    for (unsigned i = 0; i < new_results->solution_count; i++)
+        if (find_solution(old, &new_results->solutions[i]) == NULL)
+            verdict_missing(b, tally, &new_results->solutions[i], false);
+    textbuf_printf(b, "%u the same, %u skipped on one side, %u different, %u missing\n",
+                   tally->same, tally->skipped, tally->differ, tally->missing);
+}
+
 /* A bad results file is exit code 3 here, by the gate's own convention. */
 static enum status read_side(struct judge *j, const char *path, struct results *out, struct diag *d)
 {
@@ -221,7 +302,8 @@ enum status cmd_compare(struct judge *j, int argc, char **argv, int *exit_code, 
         .doc = "Compares two results files (judge ... --json FILE): times on a GPU, exact counts "
                "on the virtual GPU, verdicts everywhere."
                "\vExamples:\n"
-               "  judge bench topk --json new.json && judge compare old.json new.json\n\n"
+               "  judge bench topk --json new.json && judge compare old.json new.json\n"
+               "  judge compare --verdicts vgpu.json gpu.json     does hardware say the same?\n\n"
                "Exit code: 0 nothing got slower, 1 something did (--strict: or is unclear or "
                "missing), 2 usage, 3 bad file.",
         .options = options,
@@ -241,6 +323,16 @@ enum status cmd_compare(struct judge *j, int argc, char **argv, int *exit_code, 
         return diag_set(d, STATUS_USAGE, "expected two files: judge compare OLD NEW");
     TRY(read_side(j, common.args[0], &old, d));
     TRY(read_side(j, common.args[1], &new_results, d));
+    if (v.verdicts) {
+        struct verdict_tally pairs = {0};
+
+        compare_verdicts(&b, &pairs, common.quiet, &old, &new_results);
+        st = cmd_print(&b, d);
+        textbuf_fini(&b);
+        if (pairs.differ > 0 || (v.strict && pairs.missing > 0))
+            *exit_code = EXIT_UNEXPECTED;
+        return st;
+    }
     if (!v.cross)
         TRY(check_same_machine(&old, &new_results, common.args[0], d));
     if (v.threshold == 0.0)
