@@ -63,6 +63,17 @@ CASES: list[tuple[str, dict[str, str], str]] = [
         },
         "tests/cli/run: is missing",
     ),
+    ("tables", {"docs/defences.md": "| luck | none |\n"}, "defences.md:1: a row without a test"),
+    (
+        "tables",
+        {"docs/defences.md": "| luck | `unit.a: b` |\n", "tests/unit/test_a.c": "static void c(\n"},
+        "'unit.a: b' is not in tests/unit/test_a.c",
+    ),
+    (
+        "tables",
+        {"docs/defences.md": "| luck | `*/rejects/zeros` |\n", "problems/p/rejects/ones.cu": ""},
+        "is not in problems/p/rejects/zeros.cu",
+    ),
 ]
 
 

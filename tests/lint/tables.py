@@ -69,6 +69,45 @@ def find_kinds(node: object) -> list[str]:
     return found
 
 
+DEFENCE = re.compile(r"`(unit\.\w+: \w+|cli\.\w+\.\w+|[\w*]+/rejects/\w+)`")
+
+
+def witness_files(root: str, witness: str) -> list[tuple[str, str]]:
+    """(file, text that must stand in it) of one name in docs/defences.md."""
+    if witness.startswith("unit."):
+        module, function = witness.removeprefix("unit.").split(": ")
+        return [(f"tests/unit/test_{module}.c", f"static void {function}(")]
+    if witness.startswith("cli."):
+        return [("tests/" + witness.replace(".", "/") + ".sh", "")]
+    problem, _, reject = witness.split("/")
+    problems = [problem]
+    if problem == "*":
+        folder = os.path.join(root, "problems")
+        problems = [n for n in sorted(os.listdir(folder)) if os.path.isdir(f"{folder}/{n}")]
+    return [(f"problems/{name}/rejects/{reject}.cu", "@expect") for name in problems]
+
+
+def check_defences(root: str, report: tree.Report) -> None:
+    """Each row of docs/defences.md ends with tests that exist."""
+    path = "docs/defences.md"
+    if not os.path.exists(os.path.join(root, path)):
+        report.fault(path, 0, "is missing")
+        return
+    for number, line in enumerate(tree.read(root, path).splitlines(), 1):
+        cells = line.strip().strip("|").split(" | ")
+        if not line.startswith("| ") or cells[-1].strip() == "seen by":
+            continue
+        witnesses = DEFENCE.findall(cells[-1])
+        report.seen += len(witnesses)
+        if not witnesses:
+            report.fault(path, number, "a row without a test")
+        for witness in witnesses:
+            for name, text in witness_files(root, witness):
+                there = os.path.exists(os.path.join(root, name))
+                if not there or text not in tree.read(root, name):
+                    report.fault(path, number, f"'{witness}' is not in {name}")
+
+
 def main() -> None:
     """Checks every pair of places."""
     root = tree.root_argument()
@@ -76,6 +115,7 @@ def main() -> None:
     check_verdicts(root, report)
     check_commands(root, report)
     check_rules(root, report)
+    check_defences(root, report)
     report.finish(at_least=20)
 
 
