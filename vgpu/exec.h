@@ -248,11 +248,6 @@ void call_free_frames(struct warp *w);
 /* Formats and empties the device printf buffer to stdout. */
 void call_flush_printf(struct vgpu_device *device);
 
-/* ---- exec_mma.c ---- */
-/* Why the matrix instruction with this shape, these types and fragment sizes is not executed; NULL
- * when it is. */
-const char *mma_refusal(const struct insn *in, const uint32_t *extras);
-
 /* ---- exec_async.c ---- */
 /* Delivers what lanes have in flight (thread exit, or the option of early delivery). */
 void async_deliver_all(struct warp *w, uint32_t lanes);

@@ -3,49 +3,17 @@
  * Products are exact, sums are formed in f64 and rounded once to the accumulator type: hardware
  * sums in another order and truncates, so results agree within a tolerance only; integers are
  * exact. Register layouts of mma, ldmatrix and stmatrix are the manual's; the layout of wmma
- * fragments is not specified by PTX and ours. wgmma is refused by the front end. Invariant: the
- * whole warp takes part, or it is a fault.
+ * fragments is not specified by PTX and ours. wgmma is refused by the front end. Compiled once per
+ * instruction set. Invariant: the whole warp takes part, or it is a fault.
  */
 #include "exec.h"
 #include "ieee.h"
+#include "mma_form.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_ELEMENTS 1024u /* 16 x 64, the largest operand */
-
-struct shape {
-    unsigned m, n, k;
-    enum ptx_type d, a, b, c;
-};
-static struct shape shape_of(const struct insn *in)
-{
-    struct shape s = {in->e & 255,
-                      in->e >> 8 & 255,
-                      in->e >> 16 & 255,
-                      (enum ptx_type)(in->target & 255),
-                      (enum ptx_type)(in->target >> 8 & 255),
-                      (enum ptx_type)(in->target >> 16 & 255),
-                      (enum ptx_type)(in->target >> 24)};
-    return s;
-}
-
-static bool is_int8(enum ptx_type t) { return t == PTX_TYPE_S8 || t == PTX_TYPE_U8; }
-static bool is_int4(enum ptx_type t) { return t == PTX_TYPE_S4 || t == PTX_TYPE_U4; }
-static bool is_fp8(enum ptx_type t) { return t == PTX_TYPE_E4M3 || t == PTX_TYPE_E5M2; }
-static bool is_half(enum ptx_type t) { return t == PTX_TYPE_F16 || t == PTX_TYPE_BF16; }
-static unsigned element_bits(enum ptx_type t)
-{
-    return t == PTX_TYPE_F64         ? 64
-           : is_half(t)              ? 16
-           : is_int8(t) || is_fp8(t) ? 8
-           : is_int4(t)              ? 4
-                                     : 32;
-}
-static unsigned per_register(enum ptx_type t)
-{
-    return t == PTX_TYPE_F64 ? 1 : 32 / element_bits(t);
-}
 
 static double decode(uint64_t bits, enum ptx_type t)
 {
@@ -96,7 +64,7 @@ static uint64_t encode(double x, enum ptx_type t, bool saturate)
 static uint64_t fragment_get(const struct warp *w, const uint32_t *list, enum ptx_type t,
                              unsigned lane, unsigned r, unsigned i)
 {
-    unsigned bits = element_bits(t);
+    unsigned bits = mma_bits(t);
     if (bits == 64)
         return SLOT(lane_u64, w, list[1 + r])[lane];
     uint32_t word = SLOT(lane_u32, w, list[1 + r])[lane];
@@ -105,7 +73,7 @@ static uint64_t fragment_get(const struct warp *w, const uint32_t *list, enum pt
 static void fragment_put(struct warp *w, const uint32_t *list, enum ptx_type t, unsigned lane,
                          unsigned r, unsigned i, uint64_t value)
 {
-    unsigned bits = element_bits(t);
+    unsigned bits = mma_bits(t);
     if (bits == 64) {
         SLOT(lane_u64, w, list[1 + r])[lane] = value;
         return;
@@ -115,63 +83,149 @@ static void fragment_put(struct warp *w, const uint32_t *list, enum ptx_type t, 
     *word = (*word & ~mask) | ((uint32_t)value << (bits * i) & mask);
 }
 
-/* ---- layouts of mma: lane = 4 * group + member ---- */
-enum matrix { MATRIX_A, MATRIX_B, MATRIX_C };
-static void mma_place(enum matrix which, const struct shape *s, unsigned per, unsigned lane,
-                      unsigned r, unsigned i, unsigned *row, unsigned *col)
+/* Element i of register r of every lane, as numbers. */
+static inline void decode_lanes(const struct warp *w, const uint32_t *list, enum ptx_type t,
+                                unsigned r, unsigned i, double to[WARP_LANES])
 {
-    unsigned group = lane >> 2, member = lane & 3;
+    if (t == PTX_TYPE_F64) {
+        memcpy(to, SLOT(lane_f64, w, list[1 + r]), WARP_LANES * sizeof *to);
+        return;
+    }
+    const lane_u32 *word = SLOT(lane_u32, w, list[1 + r]);
+    const unsigned bits = mma_bits(t), shift = bits * i;
+    const uint32_t mask = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
+    switch ((int)t) {
+    case PTX_TYPE_F32:
+        LANE_LOOP FOR_LANES { to[lane] = (double)f32_make(word[lane]); }
+        break;
+    case PTX_TYPE_TF32:
+        LANE_LOOP FOR_LANES { to[lane] = (double)f32_make(word[lane] & 0xffffe000u); }
+        break;
+    case PTX_TYPE_F16:
+        LANE_LOOP FOR_LANES { to[lane] = (double)f16_to_f32(word[lane] >> shift & 0xffff); }
+        break;
+    case PTX_TYPE_BF16:
+        LANE_LOOP FOR_LANES { to[lane] = (double)bf16_to_f32(word[lane] >> shift & 0xffff); }
+        break;
+    case PTX_TYPE_S8:
+        LANE_LOOP FOR_LANES { to[lane] = (double)(int8_t)(word[lane] >> shift); }
+        break;
+    case PTX_TYPE_U8:
+        LANE_LOOP FOR_LANES { to[lane] = (double)(int32_t)(word[lane] >> shift & 0xff); }
+        break;
+    default:
+        FOR_LANES { to[lane] = decode(word[lane] >> shift & mask, t); }
+        break;
+    }
+}
+static inline void encode_lanes(struct warp *w, const uint32_t *list, enum ptx_type t, unsigned r,
+                                unsigned i, const double from[WARP_LANES], uint32_t lanes,
+                                bool saturate)
+{
+    if (t == PTX_TYPE_F32) {
+        lane_u32 *pd = SLOT(lane_u32, w, list[1 + r]);
+        LANE_LOOP FOR_LANES
+        {
+            const uint32_t x = f32_bits(f32_canon((float)from[lane]));
+            pd[lane] = (lanes >> lane & 1) != 0 ? x : pd[lane];
+        }
+        return;
+    }
+    FOR_EACH_LANE(lane, lanes)
+    {
+        fragment_put(w, list, t, lane, r, i, encode(from[lane], t, saturate));
+    }
+}
+
+/* ---- layouts of mma: lane = 4 * group + member; element i of register r lies at first + group *
+ * by_group + member * by_member of the matrix ---- */
+enum matrix { MATRIX_A, MATRIX_B, MATRIX_C };
+struct walk {
+    unsigned first, by_group, by_member;
+};
+static inline struct walk mma_walk(enum matrix which, const struct mma_shape *s, unsigned per,
+                                   unsigned r, unsigned i, unsigned stride)
+{
     switch (which) {
     case MATRIX_A: { /* pairs of registers cover rows g and g + 8 when there are 16 */
         unsigned half = s->m == 16 ? r & 1 : 0, step = s->m == 16 ? r >> 1 : r;
-        *row = group + 8 * half;
-        *col = member * per + i + step * 4 * per;
-        break;
+        return (struct walk){8 * half * stride + step * 4 * per + i, stride, per};
     }
     case MATRIX_B:
-        *row = member * per + i + r * 4 * per;
-        *col = group;
-        break;
-    case MATRIX_C: { /* elements in order: (g, 2m), (g, 2m + 1), (g + 8, 2m), ... */
-        unsigned n = r * per + i;
-        *row = group + 8 * (n >> 1);
-        *col = member * 2 + (n & 1);
+        return (struct walk){(r * 4 * per + i) * stride, 1, per * stride};
+    case MATRIX_C:
         break;
     }
+    unsigned n = r * per + i; /* elements in order: (g, 2m), (g, 2m + 1), (g + 8, 2m), ... */
+    return (struct walk){8 * (n >> 1) * stride + (n & 1), stride, 2};
+}
+
+static inline void spread(double *to, struct walk at, const double from[WARP_LANES])
+{
+    to += at.first;
+    for (unsigned lane = 0; lane < WARP_LANES; lane += 4, to += at.by_group) {
+        for (unsigned member = 0; member < 4; member++)
+            to[member * at.by_member] = from[lane + member];
+    }
+}
+static inline void collect(double to[WARP_LANES], struct walk at, const double *from)
+{
+    from += at.first;
+    for (unsigned lane = 0; lane < WARP_LANES; lane += 4, from += at.by_group) {
+        for (unsigned member = 0; member < 4; member++)
+            to[lane + member] = from[member * at.by_member];
     }
 }
 
-static void mma_load(const struct warp *w, enum matrix which, const struct shape *s,
-                     const uint32_t *list, enum ptx_type t, double *to, unsigned stride)
+static inline void mma_load(const struct warp *w, enum matrix which, const struct mma_shape *s,
+                            const uint32_t *list, enum ptx_type t, double *to, unsigned stride)
 {
-    unsigned per = per_register(t), row, col;
+    const unsigned per = mma_per_register(t);
+    double lanes[WARP_LANES];
     for (unsigned r = 0; r < list[0]; r++) {
         for (unsigned i = 0; i < per; i++) {
-            FOR_LANES
-            {
-                mma_place(which, s, per, lane, r, i, &row, &col);
-                to[row * stride + col] = decode(fragment_get(w, list, t, lane, r, i), t);
-            }
+            decode_lanes(w, list, t, r, i, lanes);
+            spread(to, mma_walk(which, s, per, r, i, stride), lanes);
         }
     }
 }
 
-/* d = a b + c in place of c; f64 by fused steps in order of k, as DMMA does. */
-static void multiply(const struct shape *s, const double *a, const double *b, double *c)
+/* d = a b + c in place of c, f64: fused steps in order of k, as DMMA does. */
+static void multiply_f64(const struct mma_shape *s, const double *a, const double *b, double *c)
 {
     for (unsigned i = 0; i < s->m; i++) {
-        double sum[32] = {0};
-        bool f64 = s->d == PTX_TYPE_F64;
-        if (f64)
-            memcpy(sum, c + i * s->n, s->n * sizeof *sum);
+        double *sum = c + i * s->n;
         for (unsigned l = 0; l < s->k; l++) {
-            double x = a[i * s->k + l];
             for (unsigned j = 0; j < s->n; j++)
-                sum[j] = f64 ? f64_fma(x, b[l * s->n + j], sum[j]) : sum[j] + x * b[l * s->n + j];
+                sum[j] = f64_fma(a[i * s->k + l], b[l * s->n + j], sum[j]);
         }
-        for (unsigned j = 0; j < s->n; j++)
-            c[i * s->n + j] = f64 ? sum[j] : c[i * s->n + j] + sum[j];
     }
+}
+/* The others: products are exact in f64, their sum is added to c at last. n is a multiple of 8. */
+static void multiply(const struct mma_shape *s, const double *restrict a, const double *restrict b,
+                     double *restrict c)
+{
+    enum { COLUMNS = 8 };
+    typedef double columns __attribute__((vector_size(COLUMNS * sizeof(double))));
+    for (unsigned i = 0; i < s->m; i++) {
+        for (unsigned j = 0; j < s->n; j += COLUMNS) {
+            columns sum = {0}, row;
+            for (unsigned l = 0; l < s->k; l++) {
+                memcpy(&row, b + l * s->n + j, sizeof row);
+                sum += a[i * s->k + l] * row;
+            }
+            memcpy(&row, c + i * s->n + j, sizeof row);
+            row += sum;
+            memcpy(c + i * s->n + j, &row, sizeof row);
+        }
+    }
+}
+static void multiply_add(const struct mma_shape *s, const double *a, const double *b, double *c)
+{
+    if (s->d == PTX_TYPE_F64)
+        multiply_f64(s, a, b, c);
+    else
+        multiply(s, a, b, c);
 }
 
 static bool converged(struct warp *w, const struct insn *in, uint32_t lanes)
@@ -186,7 +240,7 @@ static bool converged(struct warp *w, const struct insn *in, uint32_t lanes)
 
 static void op_mma(struct warp *w, const struct insn *in, uint32_t lanes)
 {
-    struct shape s = shape_of(in);
+    struct mma_shape s = mma_shape_of(in);
     const uint32_t *extras = w->frame->program->extras, *lists = extras + in->extra;
     double a[MAX_ELEMENTS], b[MAX_ELEMENTS], c[MAX_ELEMENTS];
     if (!converged(w, in, lanes))
@@ -194,16 +248,14 @@ static void op_mma(struct warp *w, const struct insn *in, uint32_t lanes)
     mma_load(w, MATRIX_A, &s, extras + lists[1], s.a, a, s.k);
     mma_load(w, MATRIX_B, &s, extras + lists[2], s.b, b, s.n);
     mma_load(w, MATRIX_C, &s, extras + lists[3], s.c, c, s.n);
-    multiply(&s, a, b, c);
+    multiply_add(&s, a, b, c);
     const uint32_t *d = extras + lists[0];
-    unsigned per = per_register(s.d), row, col;
+    const unsigned per = mma_per_register(s.d);
+    double out[WARP_LANES];
     for (unsigned r = 0; r < d[0]; r++) {
         for (unsigned i = 0; i < per; i++) {
-            FOR_EACH_LANE(lane, lanes)
-            {
-                mma_place(MATRIX_C, &s, per, lane, r, i, &row, &col);
-                fragment_put(w, d, s.d, lane, r, i, encode(c[row * s.n + col], s.d, in->imm & 4));
-            }
+            collect(out, mma_walk(MATRIX_C, &s, per, r, i, s.n), c);
+            encode_lanes(w, d, s.d, r, i, out, lanes, in->imm & 4);
         }
     }
     w->grid->counts.mma_flop += 2ull * s.m * s.n * s.k;
@@ -219,11 +271,12 @@ static unsigned wmma_element(unsigned registers, unsigned per, unsigned lane, un
 static void wmma_load(const struct warp *w, const uint32_t *list, enum ptx_type t, double *to,
                       unsigned total)
 {
-    unsigned per = per_register(t);
+    unsigned per = mma_per_register(t);
+    double lanes[WARP_LANES];
     for (unsigned r = 0; r < list[0]; r++) {
         for (unsigned i = 0; i < per; i++) {
-            FOR_LANES to[wmma_element(list[0], per, lane, r, i, total)] =
-                decode(fragment_get(w, list, t, lane, r, i), t);
+            decode_lanes(w, list, t, r, i, lanes);
+            FOR_LANES { to[wmma_element(list[0], per, lane, r, i, total)] = lanes[lane]; }
         }
     }
 }
@@ -231,7 +284,7 @@ static void wmma_load(const struct warp *w, const uint32_t *list, enum ptx_type 
  * written in wmma.mma are not looked at. */
 static void op_wmma(struct warp *w, const struct insn *in, uint32_t lanes)
 {
-    struct shape s = shape_of(in);
+    struct mma_shape s = mma_shape_of(in);
     const uint32_t *extras = w->frame->program->extras, *lists = extras + in->extra;
     double a[MAX_ELEMENTS], b[MAX_ELEMENTS], c[MAX_ELEMENTS];
     if (!converged(w, in, lanes))
@@ -239,16 +292,14 @@ static void op_wmma(struct warp *w, const struct insn *in, uint32_t lanes)
     wmma_load(w, extras + lists[1], s.a, a, s.m * s.k);
     wmma_load(w, extras + lists[2], s.b, b, s.k * s.n);
     wmma_load(w, extras + lists[3], s.c, c, s.m * s.n);
-    multiply(&s, a, b, c);
+    multiply_add(&s, a, b, c);
     const uint32_t *d = extras + lists[0];
-    unsigned per = per_register(s.d);
+    unsigned per = mma_per_register(s.d);
+    double out[WARP_LANES];
     for (unsigned r = 0; r < d[0]; r++) {
         for (unsigned i = 0; i < per; i++) {
-            FOR_EACH_LANE(lane, lanes)
-            {
-                unsigned at = wmma_element(d[0], per, lane, r, i, s.m * s.n);
-                fragment_put(w, d, s.d, lane, r, i, encode(c[at], s.d, in->imm & 4));
-            }
+            FOR_LANES { out[lane] = c[wmma_element(d[0], per, lane, r, i, s.m * s.n)]; }
+            encode_lanes(w, d, s.d, r, i, out, lanes, in->imm & 4);
         }
     }
     w->grid->counts.mma_flop += 2ull * s.m * s.n * s.k;
@@ -262,12 +313,12 @@ static uint64_t base_address(const struct warp *w, const struct insn *in, unsign
 }
 static void op_wmma_move(struct warp *w, const struct insn *in, uint32_t lanes)
 {
-    struct shape s = shape_of(in);
+    struct mma_shape s = mma_shape_of(in);
     enum ptx_type t = (enum ptx_type)in->target;
     bool store = in->op == MATRIX_STORE_D, by_column = in->rnd;
     unsigned rows = in->op == MATRIX_LOAD_B ? s.k : s.m, cols = in->op == MATRIX_LOAD_A ? s.k : s.n;
     const uint32_t *list = w->frame->program->extras + in->d;
-    unsigned per = per_register(t), bytes = element_bits(t) / 8;
+    unsigned per = mma_per_register(t), bytes = mma_bits(t) / 8;
     if (!converged(w, in, lanes))
         return;
     for (unsigned r = 0; r < list[0]; r++) {
@@ -355,59 +406,8 @@ static void op_movmatrix(struct warp *w, const struct insn *in, uint32_t lanes)
     }
 }
 
-/* ---- what lowering accepts ---- */
-static bool types_match(const struct shape *s)
-{
-    if (is_half(s->a))
-        return s->a == s->b && s->c == s->d &&
-               (s->d == PTX_TYPE_F32 || (s->d == PTX_TYPE_F16 && s->a == PTX_TYPE_F16));
-    if (s->a == PTX_TYPE_TF32)
-        return s->b == PTX_TYPE_TF32 && s->d == PTX_TYPE_F32 && s->c == PTX_TYPE_F32;
-    if (s->a == PTX_TYPE_F64)
-        return s->b == PTX_TYPE_F64 && s->d == PTX_TYPE_F64 && s->c == PTX_TYPE_F64;
-    if (is_fp8(s->a))
-        return is_fp8(s->b) && s->d == PTX_TYPE_F32 && s->c == PTX_TYPE_F32;
-    if (is_int8(s->a))
-        return is_int8(s->b) && s->d == PTX_TYPE_S32 && s->c == PTX_TYPE_S32;
-    if (is_int4(s->a))
-        return is_int4(s->b) && s->d == PTX_TYPE_S32 && s->c == PTX_TYPE_S32;
-    return false;
-}
-/* A fragment fits when its registers hold the matrix exactly (mma), or a whole number of times
- * (wmma). */
-static bool fits(const uint32_t *list, enum ptx_type t, unsigned elements, bool repeated)
-{
-    unsigned room = list[0] * per_register(t) * WARP_LANES;
-    return repeated ? room >= elements && room % elements == 0 : room == elements;
-}
-const char *mma_refusal(const struct insn *in, const uint32_t *extras)
-{
-    struct shape s = shape_of(in);
-    if (in->run == exec_op(OP_wmma_move)) {
-        enum ptx_type t = (enum ptx_type)in->target;
-        unsigned rows = in->op == MATRIX_LOAD_B ? s.k : s.m,
-                 cols = in->op == MATRIX_LOAD_A ? s.k : s.n;
-        if (element_bits(t) < 8)
-            return "wmma of 4-bit elements is not executed";
-        return fits(extras + in->d, t, rows * cols, true)
-                   ? NULL
-                   : "the fragment has another number of registers";
-    }
-    bool wmma = in->run == exec_op(OP_wmma);
-    const uint32_t *lists = extras + in->extra;
-    if (!types_match(&s))
-        return "this combination of matrix types is not executed";
-    if (!wmma && s.m == 8 && is_half(s.a))
-        return "mma.m8n8k4 of f16 is not executed";
-    bool fit = fits(extras + lists[0], s.d, s.m * s.n, wmma) &&
-               fits(extras + lists[1], s.a, s.m * s.k, wmma) &&
-               fits(extras + lists[2], s.b, s.k * s.n, wmma) &&
-               fits(extras + lists[3], s.c, s.m * s.n, wmma);
-    return fit ? NULL : "the fragments have another number of registers";
-}
-
-extern op_fn *const exec_mma_ops[OP_COUNT];
-op_fn *const exec_mma_ops[OP_COUNT] = {
+extern op_fn *const ISA_NAME(exec_mma_ops)[OP_COUNT];
+op_fn *const ISA_NAME(exec_mma_ops)[OP_COUNT] = {
 #define X(name) [OP_##name] = op_##name,
 #include "handlers_mma.def"
 #undef X

@@ -13,11 +13,12 @@
     extern op_fn *const exec_convert_ops_##isa[OP_COUNT];                                          \
     extern op_fn *const exec_mem_ops_##isa[OP_COUNT];                                              \
     extern op_fn *const exec_atomic_ops_##isa[OP_COUNT];                                           \
+    extern op_fn *const exec_mma_ops_##isa[OP_COUNT];                                              \
     extern loop_fn *const exec_loops_##isa[LOOP_COUNT];
 #define LIST(isa)                                                                                  \
     {                                                                                              \
         exec_alu_ops_##isa, exec_float_ops_##isa, exec_convert_ops_##isa, exec_mem_ops_##isa,      \
-            exec_atomic_ops_##isa                                                                  \
+            exec_atomic_ops_##isa, exec_mma_ops_##isa                                              \
     }
 TABLES(base)
 #if defined(__x86_64__)
@@ -26,10 +27,9 @@ TABLES(v4)
 #endif
 extern op_fn *const exec_sync_ops[OP_COUNT];
 extern op_fn *const exec_call_ops[OP_COUNT];
-extern op_fn *const exec_mma_ops[OP_COUNT];
 extern op_fn *const exec_async_ops[OP_COUNT];
 
-enum { HOT_TABLES = 5 };
+enum { HOT_TABLES = 6 };
 static op_fn *const *const hot[][HOT_TABLES] = {
     LIST(base),
 #if defined(__x86_64__)
@@ -44,7 +44,7 @@ static loop_fn *const *const loops[] = {
     exec_loops_v4,
 #endif
 };
-static op_fn *const *const cold[] = {exec_sync_ops, exec_call_ops, exec_mma_ops, exec_async_ops};
+static op_fn *const *const cold[] = {exec_sync_ops, exec_call_ops, exec_async_ops};
 
 static const char *const names[OP_COUNT] = {
     [OP_NONE] = "none",

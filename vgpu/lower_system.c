@@ -4,6 +4,7 @@
  * what the handlers cannot execute is refused here, by name and line.
  */
 #include "lower_rules.h"
+#include "mma_form.h"
 
 #include <string.h>
 
