@@ -4,43 +4,44 @@
 // @arch   sm_75
 #include <cuda_runtime.h>
 
-constexpr int THREADS = 128; // keys a round; each thread also owns columns thread and thread + 128
+constexpr int WARPS = 4; // columns a block, one warp each
+constexpr int ROWS = 8;  // state rows a lane
 
-// One block per row n: scores of 128 keys at a time go to shared memory, then every thread adds its
-// columns.
-__global__ static void row_kernel(const float *Q, const float *K, const float *V, float *output,
-                                  int seq, int d, float gamma, float scale)
+// From the first row down, each row sees itself and those before; from the last row up, those after
+// it are added with the same decay.
+__global__ static void serial_kernel(const float *Q, const float *K, const float *V, float *output,
+                                     int seq, int d, float gamma, float scale, bool up)
 {
-    __shared__ float p[THREADS];
-    const int n = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
-    float acc[2] = {};
-    for (int m0 = 0; m0 <= seq - 1; m0 += THREADS) {
-        const int m = m0 + thread;
-        float dot = 0.0f;
-        if (m <= seq - 1 && m < seq)
-            for (int i = 0; i < d; ++i)
-                dot =
-                    fmaf(Q[static_cast<size_t>(n) * d + i], K[static_cast<size_t>(m) * d + i], dot);
-        float score = m <= seq - 1 && m < seq
-                          ? dot * scale * powf(gamma, fabsf(static_cast<float>(n - m)))
-                          : 0.0f;
-        p[thread] = score;
-        __syncthreads();
-        for (int j = 0; j < THREADS && m0 + j < seq; ++j)
-            for (int c = 0; c < 2; ++c)
-                if (thread + c * THREADS < d)
-                    acc[c] = fmaf(p[j], V[static_cast<size_t>(m0 + j) * d + thread + c * THREADS],
-                                  acc[c]);
-        __syncthreads();
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int column = static_cast<int>(blockIdx.x) * WARPS + static_cast<int>(threadIdx.x) / 32;
+    if (column >= d)
+        return;
+    float state[ROWS] = {};
+    for (int step_n = 0; step_n < seq; ++step_n) {
+        const int n = up ? seq - 1 - step_n : step_n;
+        const size_t row = static_cast<size_t>(n) * d;
+        const float v = V[row + column];
+        float sum = 0.0f;
+        for (int r = 0; r < ROWS; ++r) {
+            const int i = r * 32 + lane;
+            if (i < d) {
+                const float before = gamma * state[r];
+                state[r] = fmaf(K[row + i], v, before);
+                sum = fmaf(Q[row + i], up ? before : state[r], sum);
+            }
+        }
+        for (int step = 16; step > 0; step /= 2)
+            sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        if (lane == 0)
+            output[row + column] = up ? fmaf(sum, scale, output[row + column]) : sum * scale;
     }
-    for (int c = 0; c < 2; ++c)
-        if (thread + c * THREADS < d)
-            output[static_cast<size_t>(n) * d + thread + c * THREADS] = acc[c];
 }
 
 extern "C" void solve(const float *Q, const float *K, const float *V, float *output, int seq_len,
                       int d_model, float gamma)
 {
-    row_kernel<<<static_cast<unsigned>(seq_len), THREADS>>>(
-        Q, K, V, output, seq_len, d_model, gamma, 1.0f / sqrtf(static_cast<float>(d_model)));
+    const float scale = 1.0f / sqrtf(static_cast<float>(d_model));
+    for (const bool up : {false, true})
+        serial_kernel<<<static_cast<unsigned>((d_model + WARPS - 1) / WARPS), WARPS * 32>>>(
+            Q, K, V, output, seq_len, d_model, gamma, scale, up);
 }
