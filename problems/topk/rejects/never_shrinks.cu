@@ -3,7 +3,7 @@
 // @expect TLE
 // @arch   sm_80
 // Wrong on purpose: for k in 513 .. 1,024 and N above 1,024 a round leaves as many keys as it
-// found, so the host loop never ends. Larger k are sorted by one block, which is right.
+// found, so the loop never ends. Larger k are sorted by one block, which is right.
 
 #include <cuda_runtime.h>
 
@@ -94,15 +94,32 @@ __global__ void __launch_bounds__(THREADS)
 
 constexpr int TILE = 1024;
 
-__global__ void __launch_bounds__(THREADS) keep_k(const float *from, int n, float *to, int k) {
+// One block keeps the k largest of every tile, and again of what is left, until one tile holds all.
+__global__ void __launch_bounds__(THREADS)
+    keep_k(const float *input, float *lists, float *output, int n, int k) {
     __shared__ float tile[TILE];
     const int t = static_cast<int>(threadIdx.x);
-    const int i = static_cast<int>(blockIdx.x) * TILE + t;
-    tile[t] = i < n ? from[i] : -INFINITY;
-    __syncthreads();
-    sort_down(tile, TILE);
-    if (t < k)
-        to[blockIdx.x * static_cast<unsigned>(k) + t] = tile[t];
+    const size_t length = static_cast<size_t>((n + TILE - 1) / TILE) * k;
+    const float *from = input;
+    float *to = lists;
+    for (;;) {
+        const int tiles = (n + TILE - 1) / TILE;
+        float *kept = tiles == 1 ? output : to;
+        for (int b = 0; b < tiles; ++b) {
+            const int i = b * TILE + t;
+            tile[t] = i < n ? from[i] : -INFINITY;
+            __syncthreads();
+            sort_down(tile, TILE);
+            if (t < k)
+                kept[static_cast<size_t>(b) * k + t] = tile[t];
+            __syncthreads();
+        }
+        if (tiles == 1)
+            return;
+        n = tiles * k; // no less than before for k above 512
+        from = to;
+        to = to == lists ? lists + length : lists;
+    }
 }
 
 } // namespace
@@ -114,20 +131,10 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
         select_and_sort<<<1, THREADS>>>(input, output, N, k);
         return;
     }
-    int tiles = (N + TILE - 1) / TILE;
     float *lists = nullptr;
-    const size_t length = static_cast<size_t>(tiles) * k;
+    const size_t length = static_cast<size_t>((N + TILE - 1) / TILE) * k;
     if (cudaMallocAsync(&lists, sizeof(float) * 2 * length, nullptr) != cudaSuccess)
         return;
-    float *from = lists, *to = lists + length;
-    keep_k<<<tiles, THREADS>>>(input, N, tiles == 1 ? output : from, k);
-    while (tiles > 1) {
-        const int n = tiles * k;
-        tiles = (n + TILE - 1) / TILE;
-        keep_k<<<tiles, THREADS>>>(from, n, tiles == 1 ? output : to, k);
-        float *swap = from;
-        from = to;
-        to = swap;
-    }
+    keep_k<<<1, THREADS>>>(input, lists, output, N, k);
     cudaFreeAsync(lists, nullptr);
 }
