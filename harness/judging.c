@@ -40,7 +40,7 @@ struct run {
     struct reply_verdict load; /* that verdict */
     enum verdict at_solution;
     unsigned timeouts, lost;
-    bool as_promised; /* a reject has failed with a verdict of its tag */
+    bool as_promised; /* it has failed with a verdict of its tag, which promises a failure */
 };
 
 /* One case of it. */
@@ -810,9 +810,9 @@ static void read_sanitizer(struct run *run)
         return;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         if (texts[k] != NULL && sanitizer_complains(texts[k], reason, sizeof reason))
-            fail_solution(run, VERDICT_RE,
-                          arena_printf(run->arena, "compute-sanitizer %s: %s", run->o->sanitize,
-                                       reason));
+            fail_solution(
+                run, VERDICT_RE,
+                arena_printf(run->arena, "compute-sanitizer %s: %s", run->o->sanitize, reason));
 }
 
 enum status judging_run_object(struct solution_result *out, struct arena *a,
@@ -839,10 +839,10 @@ enum status judging_run_object(struct solution_result *out, struct arena *a,
         if (!settle_uncalled(&run, cases[i], &out->cases[i]))
             judge_case(&run, cases[i], &out->cases[i]);
         /* SK and AC are no failures; a later case cannot take this one back. */
-        run.as_promised =
-            run.as_promised || (o->stop_at_expected && run.s->kind == SOLUTION_REJECT &&
-                                out->cases[i].verdict > VERDICT_SK &&
-                                (run.s->expect.set >> out->cases[i].verdict & 1u) != 0);
+        run.as_promised = run.as_promised ||
+                          (o->stop_at_expected && (run.s->expect.set & 1u << VERDICT_AC) == 0 &&
+                           out->cases[i].verdict > VERDICT_SK &&
+                           (run.s->expect.set >> out->cases[i].verdict & 1u) != 0);
     }
     end_child(&run);
     read_sanitizer(&run);

@@ -21,7 +21,7 @@ struct judging_options {
     bool bench;              /* solutions that need bench (@needs bench) are judged, too */
     bool strict;             /* warnings of the virtual GPU are RE */
     bool fresh;              /* new contents and reference for cases up to JUDGING_SMALL elements */
-    bool stop_at_expected;   /* rejects: cases after one that fails as promised are not tried */
+    bool stop_at_expected;   /* cases after one that fails as the tag promises are not tried */
     bool counters;           /* exact counts of call A (virtual GPU) */
     unsigned repeat;         /* further equal calls, whose spread is reported */
     const char *sanitize;    /* NULL or a compute-sanitizer tool */
