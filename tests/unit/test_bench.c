@@ -190,6 +190,32 @@ static void accepted_solutions_are_timed_at_perf_cases(void **state)
     assert_string_equal(r->results.context.clocks, "unknown");
 }
 
+/* A curve: only its own cases, cold, and as many samples as a point takes. */
+static void a_curve_is_timed_by_its_tag(void **state)
+{
+    static const char *const names[] = {"correct", "churn_memory"}, *const tag[] = {"curve", NULL};
+    struct run *r = *state;
+
+    double_case(r->f, "curve_n_1000", 1000, tag);
+    double_case(r->f, "curve_n_2000", 2000, tag);
+    r->o.tag = "curve";
+    r->o.hot = false;
+    r->o.stop.min_samples = r->o.stop.max_samples = 15;
+    r->o.rounds = 3;
+    bench(r, names, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct solution_result *s = &r->results.solutions[i];
+
+        assert_int_equal(s->verdict, VERDICT_AC);
+        assert_null(s->cases[0].timing);
+        assert_null(s->cases[1].timing);
+        for (unsigned k = 2; k < 4; k++) {
+            assert_int_equal(s->cases[k].timing->cold_n, 15);
+            assert_int_equal(s->cases[k].timing->hot_n, 0);
+        }
+    }
+}
+
 static void refused_solutions_are_not_timed(void **state)
 {
     static const char *const names[] = {"unwritten", "correct"};
@@ -290,6 +316,7 @@ int main(void)
                                        cmocka_unit_test(hot_batches_span_a_millisecond),
                                        cmocka_unit_test(flags_and_ranks),
                                        CASE(accepted_solutions_are_timed_at_perf_cases),
+                                       CASE(a_curve_is_timed_by_its_tag),
                                        CASE(refused_solutions_are_not_timed),
                                        CASE(a_wrong_timed_output_takes_the_times_away),
                                        CASE(a_wrong_digest_is_looked_at_closer),
