@@ -26,7 +26,8 @@
 #define EVENT_STEP_US 0.032   /* resolution of CUDA events on current devices */
 #define SHORT_US      10.0    /* flag L */
 #define SPILL_SHARE   5u      /* flag S when more than one sample in so many spilled */
-#define LATENCY_BYTES 4096.0  /* less traffic than this is latency only */
+#define SPILL_PART    0.01   /* of the event time: a host that waited for milliseconds looks late */
+#define LATENCY_BYTES 4096.0 /* less traffic than this is latency only */
 #define HOT_SPAN_US   1000.0
 #define SLAB_STEPS    4096u /* offsets of 256 bytes, up to 1 MiB */
 #define DISCARD_SHARE 0.2   /* throttled samples that are redone at most */
@@ -105,6 +106,8 @@ bool bench_clock_contradicts(double claimed_us, double interval_us)
 {
     return claimed_us > interval_us || interval_us > 1.5 * claimed_us + 1000.0;
 }
+
+bool bench_spilled(double event_us, double spill_us) { return spill_us > SPILL_PART * event_us; }
 
 unsigned bench_hot_repeats(double call_us)
 {
@@ -415,7 +418,8 @@ static bool sample(struct bench *b, struct entry *e, struct timing_request *rq, 
         return false;
     e->seen.allocates = e->seen.allocates || (reply.record.flags & RECORD_FLAG_ALLOCATES) != 0;
     e->seen.samples++;
-    e->seen.spills += (reply.record.flags & RECORD_FLAG_SPILL) != 0;
+    e->seen.spills += (reply.record.flags & RECORD_FLAG_SPILL) != 0 &&
+                      bench_spilled(reply.record.event_us, reply.record.spill_us);
     e->seen.hot_samples += rq->hot;
     e->seen.contradicted += rq->hot && bench_clock_contradicts(reply.record.event_us,
                                                                1e-3 * (double)reply.record.wall_ns);

@@ -35,14 +35,17 @@ bool bench_impossible(double median_us, const struct casedef *c, const struct de
 bool bench_latency_only(const struct casedef *c);
 /* Does the host's clock contradict the claim of a hot batch (flag C)? */
 bool bench_clock_contradicts(double claimed_us, double interval_us);
+/* Is what came after the stop event more than a late look of a busy host (flag S)? It is in the
+ * time of the sample either way. */
+bool bench_spilled(double event_us, double spill_us);
 /* Calls between one event pair so that the pair spans 1 ms: even, 2..20000. */
 unsigned bench_hot_repeats(double call_us);
 /* Flags and ranking from the samples and what was seen while sampling. */
 struct bench_seen {
     bool allocates, throttled;
     unsigned hot_samples, contradicted; /* batches; those that the host's clock contradicts */
-    unsigned spills;  /* samples whose work went on after the stop event */
-    unsigned samples; /* of which those were */
+    unsigned spills;                    /* samples whose work went on after the stop event */
+    unsigned samples;                   /* of which those were */
     unsigned discarded;
 };
 void bench_conclude(struct timing *t, const struct casedef *c, const struct device_facts *f,

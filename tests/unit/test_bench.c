@@ -59,6 +59,16 @@ static void second_clock(void **state)
     assert_true(bench_clock_contradicts(1000.0, 2600.0)); /* claims far less than passed */
 }
 
+static void late_looks_are_no_spills(void **state)
+{
+    (void)state;
+    assert_true(bench_spilled(20.0, 6.0));
+    assert_true(bench_spilled(1000.0, 500.0)); /* half of the work on another stream */
+    assert_false(bench_spilled(1000.0, 9.0));
+    assert_false(bench_spilled(5000.0, 40.0));
+    assert_false(bench_spilled(20.0, 0.0));
+}
+
 static void hot_batches_span_a_millisecond(void **state)
 {
     (void)state;
@@ -313,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(floors),
                                        cmocka_unit_test(impossible_times),
                                        cmocka_unit_test(second_clock),
+                                       cmocka_unit_test(late_looks_are_no_spills),
                                        cmocka_unit_test(hot_batches_span_a_millisecond),
                                        cmocka_unit_test(flags_and_ranks),
                                        CASE(accepted_solutions_are_timed_at_perf_cases),
