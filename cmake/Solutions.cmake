@@ -24,6 +24,11 @@ function(problem_tests problem)
                                 "problem:${problem};kind:check" TIMEOUT ${SOLUTION_TIMEOUT_S})
 endfunction()
 
+# Seconds, roughly: ctest -j starts the long ones first, also where it has no times of an earlier run.
+set(COST_decay_attention 60)
+set(COST_topk 40)
+set(COST_reduction 20)
+
 function(solution_test file)
   if(NOT file MATCHES "^([a-z0-9_]+)/((baselines|rejects)/)?([A-Za-z0-9_]+)\\.cu$")
     message(FATAL_ERROR "problems/${file}: folders and files are named in letters, digits and _")
@@ -42,6 +47,9 @@ function(solution_test file)
                FIXTURES_REQUIRED cases.${problem}
                SKIP_RETURN_CODE 77
                TIMEOUT ${SOLUTION_TIMEOUT_S})
+  if(DEFINED COST_${problem})
+    set_tests_properties(${name} PROPERTIES COST ${COST_${problem}})
+  endif()
   if(NOT WARPJUDGE_TEST_BACKEND STREQUAL "auto")
     set_property(TEST ${name} PROPERTY ENVIRONMENT WARPJUDGE_BACKEND=${WARPJUDGE_TEST_BACKEND})
   endif()
