@@ -40,6 +40,26 @@ if(TARGET vgpu_cudart)
   cudart_test(error)
   cudart_test(register)
 
+  # Some hundreds of answers against those of the real library: unit/cudart_answers.gold was recorded by the
+  # same program on a GPU.
+  add_executable(
+    cudart_answers
+    unit/cudart_answers.c
+    unit/cudart_answers_device.c
+    unit/cudart_answers_fault.c
+    unit/cudart_answers_graph.c
+    unit/cudart_answers_launch.c
+    unit/cudart_answers_memory.c
+    unit/cudart_answers_ptx.c
+    unit/cudart_answers_stream.c)
+  target_include_directories(cudart_answers SYSTEM PRIVATE ${WARPJUDGE_CUDA_INCLUDE})
+  target_link_libraries(cudart_answers PRIVATE vgpu_cudart warpjudge_warnings warpjudge_sanitizers)
+  add_test(NAME unit.cudart_answers
+           COMMAND ${WARPJUDGE_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/unit/cudart_answers.py
+                   $<TARGET_FILE:cudart_answers> ${CMAKE_CURRENT_SOURCE_DIR}/unit/cudart_answers.gold
+                   ${CMAKE_CURRENT_SOURCE_DIR}/unit/cudart_answers.differs)
+  set_tests_properties(unit.cudart_answers PROPERTIES LABELS kind:unit TIMEOUT 120)
+
   # Every exported name, against api.def and, where it is installed, the real library.
   find_library(WARPJUDGE_REAL_CUDART NAMES libcudart.so.13 HINTS /usr/local/cuda/lib64
                PATH_SUFFIXES lib64 targets/x86_64-linux/lib)

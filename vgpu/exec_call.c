@@ -432,10 +432,9 @@ static void put(struct out *o, const char *text, int n)
 /* The format is put together from checked pieces of the kernel's own. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-/* One conversion: spec holds "%", flags, width and precision with the stars replaced; the length is
- * decided by `wide`. */
+/* One conversion: spec holds "%", flags, width and precision with the star replaced. */
 static void format_one(struct warp *w, const struct insn *in, unsigned lane, struct out *o,
-                       const char *spec, char conv, bool wide, uint64_t bits)
+                       const char *spec, char conv, uint64_t bits)
 {
     char format[48], text[512];
     int n = 0;
@@ -443,10 +442,10 @@ static void format_one(struct warp *w, const struct insn *in, unsigned lane, str
     memcpy(&real, &bits, sizeof real);
     if (strchr("di", conv)) {
         snprintf(format, sizeof format, "%s%s", spec, PRId64);
-        n = snprintf(text, sizeof text, format, wide ? (int64_t)bits : (int64_t)(int32_t)bits);
+        n = snprintf(text, sizeof text, format, (int64_t)bits);
     } else if (strchr("uoxX", conv)) {
         snprintf(format, sizeof format, "%sl%c", spec, conv);
-        n = snprintf(text, sizeof text, format, (unsigned long)(wide ? bits : (uint32_t)bits));
+        n = snprintf(text, sizeof text, format, (unsigned long)bits);
     } else if (strchr("eEfFgGaA", conv)) {
         snprintf(format, sizeof format, "%s%c", spec, conv);
         n = snprintf(text, sizeof text, format, real);
@@ -454,8 +453,8 @@ static void format_one(struct warp *w, const struct insn *in, unsigned lane, str
         snprintf(format, sizeof format, "%sc", spec);
         n = snprintf(text, sizeof text, format, (int)bits);
     } else if (conv == 'p') {
-        snprintf(format, sizeof format, "%s%s", spec, "#lx");
-        n = snprintf(text, sizeof text, format, (unsigned long)bits);
+        snprintf(format, sizeof format, "%sp", spec);
+        n = snprintf(text, sizeof text, format, (void *)(uintptr_t)bits);
     } else if (conv == 's') {
         char string[400] = "(null)";
         if (bits && !read_string(w, in, bits, lane, string, sizeof string))
@@ -466,6 +465,60 @@ static void format_one(struct warp *w, const struct insn *in, unsigned lane, str
     put(o, text, n < (int)sizeof text ? n : (int)sizeof text - 1);
 }
 #pragma GCC diagnostic pop
+/* A conversion as it is written. */
+struct conversion {
+    const char *end; /* its last character */
+    char spec[32];   /* "%", flags, width, precision */
+    bool star;       /* the width is an argument; comes between flags and precision */
+    size_t star_at;
+    unsigned shorts, longs;
+    char kind; /* 0: the device knows no such conversion */
+};
+/* The device's printf knows neither ".*" nor the lengths z, j, t, L: it prints such pieces as they
+ * are. */
+static struct conversion read_conversion(const char *p)
+{
+    struct conversion c = {.spec = "%"};
+    size_t used = 1;
+    bool dot = false;
+    for (p++; *p && strchr("-+ #0123456789.*", *p); p++) {
+        if (*p == '*' && (dot || c.star))
+            break;
+        if (*p == '*') {
+            c.star = true;
+            c.star_at = used;
+            continue;
+        }
+        dot = dot || *p == '.';
+        if (used + 12 < sizeof c.spec) /* room for the width of a star */
+            c.spec[used++] = *p;
+    }
+    for (; *p == 'h' || *p == 'l'; p++) {
+        c.shorts += *p == 'h';
+        c.longs += *p == 'l';
+    }
+    c.kind = *p && strchr("diuoxXeEfFgGaAcps", *p) ? *p : '\0';
+    c.end = *p ? p : p - 1;
+    return c;
+}
+static void insert_width(struct conversion *c, int32_t width)
+{
+    char tail[sizeof c->spec];
+    snprintf(tail, sizeof tail, "%s", c->spec + c->star_at);
+    snprintf(c->spec + c->star_at, sizeof c->spec - c->star_at, "%d%.12s", width, tail);
+}
+/* An integer of 4 bytes as its length and kind say. */
+static uint64_t narrow(const struct conversion *c, uint64_t bits)
+{
+    const bool is_signed = c->kind == 'd' || c->kind == 'i';
+    if (c->kind == 'c')
+        return bits & 0xff;
+    if (c->shorts > 1)
+        return is_signed ? (uint64_t)(int64_t)(int8_t)bits : (uint8_t)bits;
+    if (c->shorts == 1)
+        return is_signed ? (uint64_t)(int64_t)(int16_t)bits : (uint16_t)bits;
+    return is_signed ? (uint64_t)(int64_t)(int32_t)bits : (uint32_t)bits;
+}
 /* Formats like the device: integers of 4 or 8 bytes, doubles, pointers, each aligned to its size in
  * the argument buffer. Returns the number of conversions, -1 after a fault. */
 static int format_all(struct warp *w, const struct insn *in, unsigned lane, struct out *o,
@@ -482,35 +535,29 @@ static int format_all(struct warp *w, const struct insn *in, unsigned lane, stru
             put(o, ++p, 1);
             continue;
         }
-        char spec[32] = "%";
-        size_t used = 1;
-        unsigned longs = 0;
-        for (p++; *p && strchr("-+ #0123456789.*hlzjtL", *p); p++) {
-            if (*p == '*') {
-                int32_t value = 0;
-                if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, args + at, lane, &value, 4))
-                    return -1;
-                at += 4;
-                used += (size_t)snprintf(spec + used, sizeof spec - used, "%d", value);
-                if (used >= sizeof spec)
-                    used = sizeof spec - 1;
-            } else if (strchr("lzjt", *p)) {
-                longs++;
-            } else if (*p != 'h' && *p != 'L' && used + 1 < sizeof spec) {
-                spec[used++] = *p;
-                spec[used] = '\0';
-            }
+        struct conversion c = read_conversion(p);
+        if (!c.kind) {
+            put(o, p, (int)(c.end - p) + 1);
+            p = c.end;
+            continue;
         }
-        if (!*p)
-            break;
-        bool wide = longs > 0 || strchr("eEfFgGaAsp", *p) != NULL;
-        unsigned size = wide ? 8 : 4;
+        p = c.end;
+        if (c.star) {
+            int32_t width = 0;
+            if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, args + at, lane, &width, 4))
+                return -1;
+            at += 4;
+            count++;
+            insert_width(&c, width);
+        }
+        const bool wide = c.longs > 0 || strchr("eEfFgGaAsp", c.kind) != NULL;
+        const unsigned size = wide ? 8 : 4;
         uint64_t bits = 0;
         at = (at + size - 1) / size * size;
         if (!mem_lane_read(w, in, PTX_SPACE_GENERIC, args + at, lane, &bits, size))
             return -1;
         at += size;
-        format_one(w, in, lane, o, spec, *p, wide, bits);
+        format_one(w, in, lane, o, c.spec, c.kind, wide ? bits : narrow(&c, bits));
         count++;
     }
     return count;
@@ -548,11 +595,13 @@ void call_flush_printf(struct vgpu_device *device)
 static void op_call_malloc(struct warp *w, const struct insn *in, uint32_t lanes)
 {
     struct vgpu_device *device = w->grid->device;
+    const uint64_t heap = device->heap_bytes ? device->heap_bytes : VGPU_HEAP_BYTES;
     FOR_EACH_LANE(lane, lanes)
     {
-        uint64_t size = argument(w, in, 0, lane), need = (size + 15) & ~15ull;
+        const uint64_t asked = argument(w, in, 0, lane), size = asked ? asked : 1,
+                       need = (size + 15) & ~15ull;
         struct alloc *a = NULL;
-        if (size > 0 && size < VGPU_HEAP_BYTES && need <= VGPU_HEAP_BYTES - device->heap_used)
+        if (size < heap && device->heap_used + need <= heap)
             a = mem_alloc(&device->space, size, ALLOC_HEAP);
         if (a)
             device->heap_used += need;
@@ -580,21 +629,27 @@ static void op_call_free(struct warp *w, const struct insn *in, uint32_t lanes)
     }
     w->grid->memory_version++;
 }
-/* __assertfail(message, file, line, function, size of a character) */
+/* __assertfail(message, file, line, function, size of a character): each lane says so on stderr, in
+ * the words that the runtime uses. */
 static void op_call_assertfail(struct warp *w, const struct insn *in, uint32_t lanes)
 {
-    uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-    char message[120], file[60], function[40], detail[256];
-    if (!read_string(w, in, argument(w, in, 0, lane), lane, message, sizeof message))
-        return;
-    if (!read_string(w, in, argument(w, in, 1, lane), lane, file, sizeof file))
-        return;
-    if (!read_string(w, in, argument(w, in, 3, lane), lane, function, sizeof function))
-        return;
+    char message[120], file[200], function[200], detail[256];
+    FOR_EACH_LANE(lane, lanes)
+    {
+        if (!read_string(w, in, argument(w, in, 0, lane), lane, message, sizeof message) ||
+            !read_string(w, in, argument(w, in, 1, lane), lane, file, sizeof file) ||
+            !read_string(w, in, argument(w, in, 3, lane), lane, function, sizeof function))
+            return;
+        const struct place at = exec_place(w, in, lane);
+        fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                file, (unsigned)argument(w, in, 2, lane), function, at.block[0], at.block[1],
+                at.block[2], at.thread[0], at.thread[1], at.thread[2], message);
+    }
     const char *base = strrchr(file, '/');
-    snprintf(detail, sizeof detail, "%s:%u: %s: `%s` does not hold", base ? base + 1 : file,
-             (unsigned)argument(w, in, 2, lane), function, message);
-    exec_fault_text(w, in, FAULT_ASSERT, lane, detail);
+    const uint32_t first = (uint32_t)__builtin_ctz(lanes);
+    snprintf(detail, sizeof detail, "%.60s:%u: %.40s: `%s` does not hold", base ? base + 1 : file,
+             (unsigned)argument(w, in, 2, first), function, message);
+    exec_fault_text(w, in, FAULT_ASSERT, first, detail);
 }
 
 extern op_fn *const exec_call_ops[OP_COUNT];

@@ -140,7 +140,8 @@ struct vgpu_device {
     uint64_t clock;
     unsigned char *printf_buffer;
     size_t printf_used;
-    uint64_t heap_used; /* bytes of device malloc in use, of VGPU_HEAP_BYTES */
+    uint64_t heap_used,
+        heap_bytes; /* of device malloc: bytes in use; all there are, 0: VGPU_HEAP_BYTES */
 };
 
 /* Runs a whole launch on the calling thread. Returns the CUDA error code of the kernel (0 fine, 700

@@ -37,8 +37,9 @@ struct alloc {
     unsigned char *init; /* one bit per byte: written before? NULL = all initialised (pinned,
                             managed, checks off) */
     enum alloc_kind kind;
-    char name[32];    /* from the problem's parameter, or "" */
-    uint64_t ordinal; /* n-th allocation of the device, 1-based */
+    char name[32];       /* from the problem's parameter, or "" */
+    uint64_t ordinal;    /* n-th allocation of the device, 1-based */
+    unsigned host_flags; /* of cudaHostAlloc, cudaHostRegister */
     bool live;
     uint64_t freed_launch; /* launch number at which it was freed */
     unsigned char

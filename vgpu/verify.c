@@ -721,14 +721,16 @@ static bool module_head(struct checker *c)
 
     c->m->version_major = c->tree->version_major;
     c->m->version_minor = c->tree->version_minor;
-    char *end = slice_dup(c, target);
-    if (!end)
+    const char *text = slice_dup(c, target);
+    if (!text)
         return fail_memory(c);
-    c->m->target = end;
+    c->m->target = text;
+    char *end = NULL;
     unsigned long sm = 0;
-    if (strncmp(end, "sm_", 3) == 0 && end[3] >= '1' && end[3] <= '9')
-        sm = strtoul(end + 3, &end, 10);
-    end += *end == 'a' || *end == 'f';
+    if (strncmp(text, "sm_", 3) == 0 && text[3] >= '1' && text[3] <= '9')
+        sm = strtoul(text + 3, &end, 10);
+    if (end)
+        end += *end == 'a' || *end == 'f';
     if (sm < 10 || sm > 999 || *end)
         return fail_at(c, target, "expected a target such as sm_90a");
     c->target_sm = (unsigned)sm;

@@ -71,7 +71,8 @@ static void test_wrong_questions(void **state)
     (void)state;
     EXPECT(cudaErrorInvalidValue, cudaDeviceGetAttribute(NULL, cudaDevAttrWarpSize, 0));
     EXPECT(cudaErrorInvalidDevice, cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 99));
-    EXPECT(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&size, (enum cudaLimit)77));
+    EXPECT(cudaErrorInvalidValue, cudaDeviceSetLimit((enum cudaLimit)77, 1));
+    EXPECT(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&size, cudaLimitDevRuntimeSyncDepth));
     (void)cudaGetLastError();
 }
 

@@ -44,14 +44,14 @@ static cudaError_t launch_bounded(dim3 grid, dim3 block)
 
 static void test_dimensions(void **state)
 {
-    (void)state;
+    (void)state; /* kernels of a library: generated code gets cudaErrorInvalidConfiguration */
     OK(launch_bounded((dim3){1, 65535, 1}, (dim3){1, 1, 1}));
-    EXPECT(cudaErrorInvalidConfiguration, launch_bounded((dim3){0, 1, 1}, (dim3){1, 1, 1}));
-    EXPECT(cudaErrorInvalidConfiguration, launch_bounded((dim3){1, 1, 1}, (dim3){1, 0, 1}));
-    EXPECT(cudaErrorInvalidConfiguration, launch_bounded((dim3){1, 65536, 1}, (dim3){1, 1, 1}));
-    EXPECT(cudaErrorInvalidConfiguration, launch_bounded((dim3){1, 1, 1}, (dim3){1, 1, 65}));
-    EXPECT(cudaErrorInvalidConfiguration, launch_bounded((dim3){1, 1, 1}, (dim3){1025, 1, 1}));
-    EXPECT(cudaErrorInvalidConfiguration, cudaGetLastError());
+    EXPECT(cudaErrorInvalidValue, launch_bounded((dim3){0, 1, 1}, (dim3){1, 1, 1}));
+    EXPECT(cudaErrorInvalidValue, launch_bounded((dim3){1, 1, 1}, (dim3){1, 0, 1}));
+    EXPECT(cudaErrorInvalidValue, launch_bounded((dim3){1, 65536, 1}, (dim3){1, 1, 1}));
+    EXPECT(cudaErrorInvalidValue, launch_bounded((dim3){1, 1, 1}, (dim3){1, 1, 65}));
+    EXPECT(cudaErrorInvalidValue, launch_bounded((dim3){1, 1, 1}, (dim3){1025, 1, 1}));
+    EXPECT(cudaErrorInvalidValue, cudaGetLastError());
     OK(cudaGetLastError());
 }
 
@@ -73,8 +73,9 @@ static void test_unknown_kernel(void **state)
     const dim3 one = {1, 1, 1};
 
     (void)state;
-    EXPECT(cudaErrorInvalidDeviceFunction,
+    EXPECT(cudaErrorInvalidResourceHandle,
            cudaLaunchKernel(&not_a_kernel, one, one, NULL, 0, NULL));
+    EXPECT(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(NULL, one, one, NULL, 0, NULL));
     (void)cudaGetLastError();
 }
 
@@ -195,9 +196,10 @@ static void test_library(void **state)
     EXPECT(cudaErrorSymbolNotFound, cudaLibraryGetKernel(&k, lib, "something"));
     EXPECT(cudaErrorSymbolNotFound, cudaLibraryGetGlobal(&p, &bytes, lib, "eight"));
     OK(cudaLibraryUnload(lib));
-    EXPECT(cudaErrorInvalidPtx,
-           cudaLibraryLoadData(&lib, ".version 8.0\n.target sm_75\n.entry x( {\n", NULL, NULL, 0,
-                               NULL, NULL, 0));
+    if (bench_is_virtual()) /* the driver compiles at the first use */
+        EXPECT(cudaErrorInvalidPtx,
+               cudaLibraryLoadData(&lib, ".version 8.0\n.target sm_75\n.entry x( {\n", NULL, NULL,
+                                   0, NULL, NULL, 0));
     (void)cudaGetLastError();
 }
 

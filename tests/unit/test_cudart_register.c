@@ -208,7 +208,7 @@ static void refused(const char *text, unsigned arch, uint64_t flags, const char 
     EXPECT(want, cudaLaunchKernel(stub, one, one, NULL, 0, NULL));
     EXPECT(want, cudaGetLastError());
     __cudaUnregisterFatBinary(other.handle);
-    EXPECT(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(stub, one, one, NULL, 0, NULL));
+    EXPECT(cudaErrorInvalidResourceHandle, cudaLaunchKernel(stub, one, one, NULL, 0, NULL));
     (void)cudaGetLastError();
 }
 

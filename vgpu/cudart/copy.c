@@ -5,6 +5,7 @@
  */
 #include "runtime.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,28 +40,35 @@ static cudaError_t locate(struct runtime *rt, struct side *s, const void *p, uin
         s->host_ok = false;
         s->device_ok = true;
         s->alloc = a;
+        if (a && inside && a->kind == ALLOC_HEAP)
+            return api_refuse(rt, cudaErrorInvalidValue, "%s lies in the heap of the kernels",
+                              what);
         if (a && inside && a->live && size <= a->addr + a->size - s->address)
             return cudaSuccess;
+        char detail[96];
+        snprintf(detail, sizeof detail, "%s of %" PRIu64 " bytes", what, size);
         runtime_finding(rt, a && inside && !a->live ? FAULT_USE_AFTER_FREE : FAULT_API_COPY_OOB,
-                        s->address, size, what);
+                        s->address, size, detail);
         return cudaErrorInvalidValue;
     }
     if (a && inside) { /* pinned, registered or managed: both sides see it */
         s->alloc = a;
         s->device_ok = true;
     }
-    return p || size == 0 ? cudaSuccess : cudaErrorInvalidValue;
+    return p || size == 0 ? cudaSuccess
+                          : api_refuse(rt, cudaErrorInvalidValue, "%s is a null pointer", what);
 }
 
 static bool kind_fits(enum cudaMemcpyKind kind, const struct side *dst, const struct side *src)
 {
     switch (kind) {
-    case cudaMemcpyHostToHost:
-        return dst->host_ok && src->host_ok;
+    case cudaMemcpyHostToHost: /* the driver sees where pointers lie; it only checks the sides that
+                                */
+        return true;           /* are said to be the device's */
     case cudaMemcpyHostToDevice:
-        return dst->device_ok && src->host_ok;
+        return dst->device_ok;
     case cudaMemcpyDeviceToHost:
-        return dst->host_ok && src->device_ok;
+        return src->device_ok;
     case cudaMemcpyDeviceToDevice:
         return dst->device_ok && src->device_ok;
     case cudaMemcpyDefault:
@@ -83,20 +91,32 @@ static cudaError_t locate_both(struct runtime *rt, const struct copy *c, struct 
                   "source of a copy");
 }
 
+static const char *const kind_names[] = {
+    [cudaMemcpyHostToHost] = "cudaMemcpyHostToHost",
+    [cudaMemcpyHostToDevice] = "cudaMemcpyHostToDevice",
+    [cudaMemcpyDeviceToHost] = "cudaMemcpyDeviceToHost",
+    [cudaMemcpyDeviceToDevice] = "cudaMemcpyDeviceToDevice",
+    [cudaMemcpyDefault] = "cudaMemcpyDefault",
+};
+
 cudaError_t copy_check(struct runtime *rt, const struct copy *c)
 {
     struct side dst, src;
 
-    if (c->kind < cudaMemcpyHostToHost || c->kind > cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
     if (c->width == 0 || c->height == 0 || c->depth == 0)
         return cudaSuccess;
+    if (c->kind < cudaMemcpyHostToHost || c->kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
     if (c->height * c->depth > 1 && (c->width > c->dst_pitch || c->width > c->src_pitch))
         return cudaErrorInvalidPitchValue;
     const cudaError_t e = locate_both(rt, c, &dst, &src);
     if (e != cudaSuccess)
         return e;
-    return kind_fits(c->kind, &dst, &src) ? cudaSuccess : cudaErrorInvalidValue;
+    if (kind_fits(c->kind, &dst, &src))
+        return cudaSuccess;
+    return api_refuse(rt, cudaErrorInvalidValue, "%s from %s memory to %s memory",
+                      kind_names[c->kind], src.device_ok ? "device" : "host",
+                      dst.device_ok ? "device" : "host");
 }
 
 static unsigned char *side_bytes(const struct side *s)
@@ -157,7 +177,7 @@ cudaError_t fill_check(struct runtime *rt, const struct fill *f)
     if (f->width == 0 || f->height == 0 || f->depth == 0)
         return cudaSuccess;
     if (f->height * f->depth > 1 && f->width > f->pitch)
-        return cudaErrorInvalidPitchValue;
+        return cudaErrorInvalidValue;
     if (f->element > 1 && (address_of(f->dst) % f->element != 0 || f->width % f->element != 0))
         return cudaErrorInvalidValue;
     const cudaError_t e =
@@ -209,11 +229,15 @@ static cudaError_t submit_copy(struct runtime *rt, struct copy c, cudaStream_t s
     return stream_submit(rt, stream, &w);
 }
 
+static cudaError_t copy_now(struct runtime *rt, struct copy c)
+{
+    const cudaError_t e = capture_implicit(rt);
+
+    return e == cudaSuccess ? submit_copy(rt, c, NULL) : e;
+}
+
 EXPORT cudaError_t cudaMemcpy(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind)
-    API_BODY(API_SYNC, capture_unsafe(rt) != cudaSuccess
-                           ? capture_unsafe(rt)
-                           : submit_copy(rt, flat_copy(dst, src, n, kind), NULL))
-        PER_THREAD_DEFAULT(cudaMemcpy);
+    API_BODY(API_SYNC, copy_now(rt, flat_copy(dst, src, n, kind))) PER_THREAD_DEFAULT(cudaMemcpy);
 
 EXPORT cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind,
                                    cudaStream_t stream)
@@ -302,6 +326,17 @@ EXPORT cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, 
                             stream)) PER_THREAD_STREAM(cudaMemcpy2DAsync);
 
 /* Positions and extents are in bytes across, rows down, slices deep, as no array takes part. */
+/* A box that is larger than its memory, and one that begins too late, are different errors. */
+static bool box_fits(const struct cudaPitchedPtr *m, const struct cudaPos *at,
+                     const struct cudaExtent *x, cudaError_t *e)
+{
+    if (x->width > m->pitch || (x->depth > 1 && x->height > m->ysize))
+        *e = cudaErrorInvalidPitchValue;
+    else if (at->x > m->pitch - x->width || (x->depth > 1 && at->y > m->ysize - x->height))
+        *e = cudaErrorInvalidValue;
+    return *e == cudaSuccess;
+}
+
 struct copy copy_from_3d(const struct cudaMemcpy3DParms *p, cudaError_t *e)
 {
     struct copy c = {0};
@@ -315,10 +350,13 @@ struct copy copy_from_3d(const struct cudaMemcpy3DParms *p, cudaError_t *e)
         *e = cudaErrorNotSupported;
         return c;
     }
-    if (!p->srcPtr.ptr || !p->dstPtr.ptr) {
-        *e = cudaErrorInvalidValue;
+    if (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0)
         return c;
-    }
+    if (!p->srcPtr.ptr || !p->dstPtr.ptr)
+        *e = cudaErrorInvalidValue;
+    else if (!box_fits(&p->srcPtr, &p->srcPos, &p->extent, e) ||
+             !box_fits(&p->dstPtr, &p->dstPos, &p->extent, e))
+        return c;
     c = (struct copy){.width = p->extent.width,
                       .height = p->extent.height,
                       .depth = p->extent.depth,

@@ -165,7 +165,9 @@ EXPORT cudaError_t cudaSetValidDevices(int *list, int n) API_BODY(API_PLAIN, val
 
     static cudaError_t set_flags(struct runtime *rt, unsigned flags)
 {
-    if (flags & ~(unsigned)cudaDeviceMask)
+    const unsigned wait = flags & cudaDeviceScheduleMask;
+
+    if (flags & ~(unsigned)cudaDeviceMask || (wait & (wait - 1)) != 0) /* one way of waiting */
         return cudaErrorInvalidValue;
     rt->device_flags = flags;
     return cudaSuccess;
@@ -212,8 +214,8 @@ EXPORT cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 
         EXPORT cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    (void)peer, (void)flags;
-    API_BODY(API_WORK, cudaErrorInvalidDevice)
+    (void)flags;
+    API_BODY(API_WORK, peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice)
 }
 
 EXPORT cudaError_t cudaDeviceDisablePeerAccess(int peer)
@@ -224,7 +226,8 @@ EXPORT cudaError_t cudaDeviceDisablePeerAccess(int peer)
 
 static cudaError_t peer_attribute(int *value, int a, int b)
 {
-    return a != 0 || b != 0 ? cudaErrorInvalidDevice : give_int(value, 0);
+    (void)value, (void)a, (void)b; /* a pair of two devices is asked for, and there is one */
+    return cudaErrorInvalidDevice;
 }
 
 EXPORT cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute,
@@ -243,35 +246,68 @@ EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, i
 
 /* ---- limits and modes ---- */
 
+enum {
+    STACK_UNIT = 16,
+    STACK_MOST = 256 << 10, /* of local memory a thread */
+    HEAP_LEAST = 4 << 20,
+    PRINTF_LEAST = 512 << 10,
+    L2_PERSISTING = 11796480
+};
+
 void limits_init(struct runtime *rt)
 {
     rt->limits[cudaLimitStackSize] = 1024;
-    rt->limits[cudaLimitPrintfFifoSize] = 1 << 20;
-    rt->limits[cudaLimitMallocHeapSize] = 8 << 20;
+    rt->limits[cudaLimitPrintfFifoSize] = VGPU_PRINTF_BYTES;
+    rt->limits[cudaLimitMallocHeapSize] = VGPU_HEAP_BYTES;
     rt->limits[cudaLimitDevRuntimePendingLaunchCount] = 2048;
-    rt->limits[cudaLimitDevRuntimeSyncDepth] = 2;
     rt->limits[cudaLimitMaxL2FetchGranularity] = 64;
+    rt->limits[cudaLimitPersistingL2CacheSize] = L2_PERSISTING;
 }
 
-static bool is_limit(enum cudaLimit limit) { return limit <= cudaLimitPersistingL2CacheSize; }
+/* The depth of synchronising launches went with CUDA 12. */
+static cudaError_t limit_status(enum cudaLimit limit)
+{
+    if (limit > cudaLimitPersistingL2CacheSize)
+        return cudaErrorInvalidValue;
+    return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaSuccess;
+}
 
 static cudaError_t get_limit(struct runtime *rt, size_t *value, enum cudaLimit limit)
 {
     if (!value)
         return cudaErrorInvalidValue;
-    if (!is_limit(limit))
-        return cudaErrorUnsupportedLimit;
-    *value = rt->limits[limit];
-    return cudaSuccess;
+    const cudaError_t e = limit_status(limit);
+    if (e == cudaSuccess)
+        *value = rt->limits[limit];
+    return e;
 }
 
 EXPORT cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     API_BODY(API_WORK, get_limit(rt, value, limit))
 
-        static cudaError_t set_limit(struct runtime *rt, enum cudaLimit limit, size_t value)
+        static size_t at_least(size_t value, size_t least)
 {
-    if (!is_limit(limit))
-        return cudaErrorUnsupportedLimit;
+    return value < least ? least : value;
+}
+
+/* The device's heap takes the size that is set; the stack of a called function and the buffer of
+ * printf keep their own. */
+static cudaError_t set_limit(struct runtime *rt, enum cudaLimit limit, size_t value)
+{
+    const cudaError_t e = limit_status(limit);
+
+    if (e != cudaSuccess)
+        return e;
+    if (limit == cudaLimitStackSize) {
+        if (value > STACK_MOST)
+            return cudaErrorInvalidValue;
+        value = (value + STACK_UNIT - 1) / STACK_UNIT * STACK_UNIT;
+    } else if (limit == cudaLimitMallocHeapSize) {
+        value = at_least(value, HEAP_LEAST);
+        rt->device.heap_bytes = value;
+    } else if (limit == cudaLimitPrintfFifoSize) {
+        value = at_least(value, PRINTF_LEAST);
+    }
     rt->limits[limit] = value;
     return cudaSuccess;
 }

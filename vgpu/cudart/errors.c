@@ -5,12 +5,13 @@
 #include "runtime.h"
 #include "stubs.h"
 
-/* A sticky error stays: every later call returns it, this one too. */
+/* A sticky error stays: the calls that need the device return it again and make it the last one
+ * again; asking forgets it like any other. */
 EXPORT cudaError_t cudaGetLastError(void)
 {
-    struct runtime *rt = api_begin(API_PLAIN);
+    (void)api_begin(API_PLAIN);
     struct thread_state *t = api_thread();
-    const cudaError_t e = rt->sticky != cudaSuccess ? rt->sticky : t->last;
+    const cudaError_t e = t->last;
 
     t->last = cudaSuccess;
     api_unlock();
@@ -19,8 +20,8 @@ EXPORT cudaError_t cudaGetLastError(void)
 
 EXPORT cudaError_t cudaPeekAtLastError(void)
 {
-    struct runtime *rt = api_begin(API_PLAIN);
-    const cudaError_t e = rt->sticky != cudaSuccess ? rt->sticky : api_thread()->last;
+    (void)api_begin(API_PLAIN);
+    const cudaError_t e = api_thread()->last;
 
     api_unlock();
     return e;
@@ -34,7 +35,7 @@ EXPORT const char *cudaGetErrorName(cudaError_t error)
         return "cuda" #id;
 #include "errors.def"
     case cudaErrorApiFailureBase:
-        break;
+        return "cudaErrorApiFailureBase";
     }
     return "unrecognized error code";
 }

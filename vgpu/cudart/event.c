@@ -83,8 +83,18 @@ EXPORT cudaError_t cudaEventDestroy(cudaEvent_t event) API_BODY(API_WORK, event_
 EXPORT cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     API_BODY(API_WORK, event_record(rt, event, stream, 0)) PER_THREAD_STREAM(cudaEventRecord);
 
+static cudaError_t event_record_flags(struct runtime *rt, cudaEvent_t event, cudaStream_t stream,
+                                      unsigned flags)
+{
+    const struct stream *s = stream_find(rt, stream);
+
+    if (flags == cudaEventRecordExternal && s && s->capture == cudaStreamCaptureStatusNone)
+        return cudaErrorIllegalState; /* it makes a node of a graph */
+    return event_record(rt, event, stream, flags);
+}
+
 EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
-    API_BODY(API_WORK, event_record(rt, event, stream, flags))
+    API_BODY(API_WORK, event_record_flags(rt, event, stream, flags))
         PER_THREAD_STREAM(cudaEventRecordWithFlags);
 
 static cudaError_t event_wait_host(struct runtime *rt, cudaEvent_t handle)

@@ -295,9 +295,20 @@ EXPORT cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t g
     return w;
 }
 
+/* Does a node of the graph free it already? */
+static bool is_freed(const struct graph *g, const void *p)
+{
+    for (size_t i = 0; g && i < g->count; i++)
+        if (g->nodes[i]->work.kind == WORK_FREE && g->nodes[i]->work.u.alloc.ptr == p)
+            return true;
+    return false;
+}
+
 EXPORT cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                            const cudaGraphNode_t *deps, size_t count, void *p)
-    API_BODY(API_WORK, add_work(rt, node, graph, deps, count, free_work(p)))
+    API_BODY(API_WORK, is_freed(graph_find(rt, graph), p)
+                           ? cudaErrorInvalidValue
+                           : add_work(rt, node, graph, deps, count, free_work(p)))
 
     /* ---- the general form ---- */
 

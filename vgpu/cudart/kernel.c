@@ -5,12 +5,16 @@
  */
 #include "runtime.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     SHARED_DEFAULT = 48 * 1024,
     SHARED_OPTIN = 227 * 1024,
+    SHARED_SM = 228 * 1024,
+    SHARED_UNIT = 128,
+    BLOCKS_MAX = 32,
     REGISTERS = 65536,
     REGISTERS_ASSUMED = 64,
     THREADS_MAX = 1024,
@@ -49,7 +53,7 @@ unsigned kernel_registers(const struct kernel *k)
 /* Threads of a block that the registers and the launch bounds allow. */
 unsigned kernel_max_threads(const struct kernel *k)
 {
-    const uint32_t *max = k->func->reqntid[0] ? k->func->reqntid : k->func->maxntid;
+    const uint32_t *max = k->func->maxntid;
     const unsigned by_registers = REGISTERS / ((kernel_registers(k) + 7) / 8 * 8) / 32 * 32;
     unsigned n = max[0] ? max[0] * max[1] * max[2] : THREADS_MAX;
 
@@ -68,13 +72,31 @@ static size_t shared_limit(const struct kernel *k)
 
 /* ---- checks ---- */
 
-static bool dims_fit(dim3 grid, dim3 block)
+/* What is wrong with the shape of a launch; NULL: nothing. */
+static const char *misshapen(dim3 grid, dim3 block)
 {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
 
-    return grid.x && grid.y && grid.z && grid.x <= INT32_MAX && grid.y <= GRID_YZ_MAX &&
-           grid.z <= GRID_YZ_MAX && threads != 0 && threads <= THREADS_MAX &&
-           block.x <= THREADS_MAX && block.y <= THREADS_MAX && block.z <= BLOCK_Z_MAX;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+        return "the grid has no block";
+    if (threads == 0)
+        return "the block has no thread";
+    if (grid.x > INT32_MAX || grid.y > GRID_YZ_MAX || grid.z > GRID_YZ_MAX)
+        return "a grid has at most 2147483647 x 65535 x 65535 blocks";
+    if (threads > THREADS_MAX || block.x > THREADS_MAX || block.y > THREADS_MAX)
+        return "a block has at most 1024 threads";
+    return block.z > BLOCK_Z_MAX ? "a block has at most 64 threads in z" : NULL;
+}
+
+static cudaError_t refuse_launch(struct runtime *rt, cudaError_t e, const struct kernel *k,
+                                 dim3 grid, dim3 block, const char *why)
+{
+    char name[160] = "a kernel";
+
+    if (k)
+        report_kernel_name(k->name, name, sizeof name);
+    return api_refuse(rt, e, "%s<<<(%u,%u,%u), (%u,%u,%u)>>>: %s", name, grid.x, grid.y, grid.z,
+                      block.x, block.y, block.z, why);
 }
 
 static bool reads_cluster(const struct ptx_operand *p)
@@ -131,19 +153,29 @@ static cudaError_t check_config(struct runtime *rt, const struct launch *l)
     const struct kernel *k = l->kernel;
     const unsigned threads = l->block.x * l->block.y * l->block.z;
 
-    if (l->shared > SHARED_OPTIN || k->program->shared_static + l->shared > shared_limit(k))
-        return cudaErrorInvalidValue;
+    if (l->shared > SHARED_OPTIN || k->program->shared_static + l->shared > shared_limit(k)) {
+        char why[200];
+        snprintf(
+            why, sizeof why,
+            "%zu bytes of dynamic shared memory and %u static ones, %zu are allowed; "
+            "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) allows up to %d",
+            l->shared, (unsigned)k->program->shared_static, shared_limit(k), SHARED_OPTIN);
+        return refuse_launch(rt, cudaErrorInvalidValue, k, l->grid, l->block, why);
+    }
     if (k->func->reqntid[0] &&
         (l->block.x != k->func->reqntid[0] || l->block.y != k->func->reqntid[1] ||
          l->block.z != k->func->reqntid[2]))
-        return cudaErrorInvalidConfiguration;
+        return refuse_launch(rt, cudaErrorInvalidConfiguration, k, l->grid, l->block,
+                             "its __block_size__ is another");
     if (threads > kernel_max_threads(k))
-        return cudaErrorLaunchOutOfResources;
+        return refuse_launch(rt, cudaErrorLaunchOutOfResources, k, l->grid, l->block,
+                             "more threads than its __launch_bounds__ or its registers allow");
     if (l->cooperative) {
         const uint64_t per_sm =
             sched_occupancy(k->program, threads, (uint32_t)l->shared, kernel_registers(k));
         if ((uint64_t)l->grid.x * l->grid.y * l->grid.z > per_sm * rt->device.sm_count)
-            return cudaErrorCooperativeLaunchTooLarge;
+            return refuse_launch(rt, cudaErrorCooperativeLaunchTooLarge, k, l->grid, l->block,
+                                 "more blocks than can be resident at once");
     }
     return check_cluster(rt, k, l->grid, fixed_cluster(k));
 }
@@ -158,6 +190,12 @@ static unsigned char *pack_params(const struct ptx_func *f, void **args)
     return block;
 }
 
+/* For a kernel of a library the runtime hands on the driver's plain answer. */
+static cudaError_t wrong_shape(const struct kernel *k)
+{
+    return k && !k->stub ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+}
+
 cudaError_t launch_prepare(struct runtime *rt, struct launch *l, const void *func, dim3 grid,
                            dim3 block, void **args, size_t shared, bool cooperative)
 {
@@ -167,14 +205,17 @@ cudaError_t launch_prepare(struct runtime *rt, struct launch *l, const void *fun
         (struct launch){.grid = grid, .block = block, .shared = shared, .cooperative = cooperative};
     if (!func)
         return cudaErrorInvalidDeviceFunction;
-    if (!dims_fit(grid, block))
-        return cudaErrorInvalidConfiguration;
+    const char *wrong = misshapen(grid, block);
     l->kernel = kernel_find(rt, func, &e);
+    if (wrong)
+        return refuse_launch(rt, wrong_shape(l->kernel), l->kernel, grid, block, wrong);
     if (!l->kernel)
         return e;
     if (l->kernel->func->param_count && !args)
         return cudaErrorInvalidValue;
     e = check_config(rt, l);
+    if (e == cudaErrorInvalidConfiguration || e == cudaErrorLaunchOutOfResources)
+        return l->kernel->stub ? e : wrong_shape(l->kernel);
     if (e != cudaSuccess)
         return e;
     l->params = pack_params(l->kernel->func, args);
@@ -250,18 +291,51 @@ struct extras {
     dim3 cluster;
 };
 
-static cudaError_t read_attributes(const cudaLaunchConfig_t *c, struct extras *x)
+/* Events fire at once: grids run one after the other. Hints change nothing. */
+static cudaError_t read_attribute(struct runtime *rt, const cudaLaunchAttribute *a,
+                                  struct extras *x)
+{
+    switch ((int)a->id) {
+    case cudaLaunchAttributeCooperative:
+        x->cooperative = a->val.cooperative != 0;
+        return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension:
+        x->cluster = (dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
+        return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticEvent:
+        return event_find(rt, a->val.programmaticEvent.event) ? cudaSuccess
+                                                              : cudaErrorInvalidResourceHandle;
+    case cudaLaunchAttributeLaunchCompletionEvent:
+        return event_find(rt, a->val.launchCompletionEvent.event) ? cudaSuccess
+                                                                  : cudaErrorInvalidResourceHandle;
+    case cudaLaunchAttributeDeviceUpdatableKernelNode:
+        return cudaErrorNotSupported;
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributePreferredClusterDimension:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+        return cudaSuccess;
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+static cudaError_t read_attributes(struct runtime *rt, const cudaLaunchConfig_t *c,
+                                   struct extras *x)
 {
     *x = (struct extras){.cluster = {1, 1, 1}};
     if (c->numAttrs && !c->attrs)
         return cudaErrorInvalidValue;
     for (unsigned i = 0; i < c->numAttrs; i++) {
-        const cudaLaunchAttribute *a = &c->attrs[i];
-        if (a->id == cudaLaunchAttributeCooperative)
-            x->cooperative = a->val.cooperative != 0;
-        else if (a->id == cudaLaunchAttributeClusterDimension)
-            x->cluster = (dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
-        /* the others are hints, or order grids that run one after the other here anyway */
+        const cudaError_t e = read_attribute(rt, &c->attrs[i], x);
+        if (e != cudaSuccess)
+            return e;
     }
     return cudaSuccess;
 }
@@ -274,7 +348,7 @@ static cudaError_t launch_ex(struct runtime *rt, const cudaLaunchConfig_t *c, co
 
     if (!c)
         return cudaErrorInvalidValue;
-    cudaError_t e = read_attributes(c, &x);
+    cudaError_t e = read_attributes(rt, c, &x);
     if (e == cudaSuccess)
         e = launch_prepare(rt, &w.u.launch, func, c->gridDim, c->blockDim, args,
                            c->dynamicSmemBytes, x.cooperative);
@@ -328,8 +402,6 @@ static cudaError_t get_kernel(struct runtime *rt, void **out, const void *stub)
 {
     struct kernel *k = object_find(&rt->objects, stub, OBJECT_STUB);
 
-    if (!k)
-        k = object_find(&rt->objects, stub, OBJECT_KERNEL);
     if (!out)
         return cudaErrorInvalidValue;
     *out = k;
@@ -347,8 +419,14 @@ EXPORT cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub)
 
     /* ---- attributes ---- */
 
-    static cudaError_t
-    func_attributes(struct runtime *rt, struct cudaFuncAttributes *a, const void *func)
+    /* What .reqnctapercluster says, else what was set. */
+    static int required_cluster(const struct kernel *k, int i)
+{
+    return k->func->cluster[0] ? (int)k->func->cluster[i] : k->cluster[i];
+}
+
+static cudaError_t func_attributes(struct runtime *rt, struct cudaFuncAttributes *a,
+                                   const void *func)
 {
     cudaError_t e = cudaSuccess;
     const struct kernel *k = a ? kernel_find(rt, func, &e) : NULL;
@@ -371,9 +449,9 @@ EXPORT cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub)
                                      .maxDynamicSharedSizeBytes =
                                          (int)(shared_limit(k) - k->program->shared_static),
                                      .preferredShmemCarveout = k->carveout,
-                                     .requiredClusterWidth = k->cluster[0],
-                                     .requiredClusterHeight = k->cluster[1],
-                                     .requiredClusterDepth = k->cluster[2],
+                                     .requiredClusterWidth = required_cluster(k, 0),
+                                     .requiredClusterHeight = required_cluster(k, 1),
+                                     .requiredClusterDepth = required_cluster(k, 2),
                                      .nonPortableClusterSizeAllowed = k->nonportable};
     return cudaSuccess;
 }
@@ -501,8 +579,8 @@ EXPORT cudaError_t cudaFuncGetParamInfo(const void *func, size_t index, size_t *
         return cudaErrorInvalidValue;
     if (!k)
         return e;
-    const bool fits = (unsigned)threads <= kernel_max_threads(k) &&
-                      shared <= shared_limit(k) - k->program->shared_static;
+    const bool fits =
+        threads <= THREADS_MAX && shared <= shared_limit(k) - k->program->shared_static;
     *blocks = fits ? (int)sched_occupancy(k->program, (uint32_t)threads, (uint32_t)shared,
                                           kernel_registers(k))
                    : 0;
@@ -520,29 +598,24 @@ EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, co
         API_BODY(API_WORK,
                  flags > 1 ? cudaErrorInvalidValue : occupancy(rt, blocks, func, threads, shared))
 
-    /* The largest dynamic size with which `blocks` still fit an SM, found by asking. */
+    /* The share of an SM's shared memory that is left to each of `blocks`, as far as the kernel may
+     * have it. */
     static cudaError_t
     available_shared(struct runtime *rt, size_t *size, const void *func, int blocks, int threads)
 {
     cudaError_t e = cudaSuccess;
     const struct kernel *k = size ? kernel_find(rt, func, &e) : NULL;
 
-    if (!size || blocks <= 0 || threads <= 0)
+    if (!size || blocks <= 0 || blocks > BLOCKS_MAX || threads <= 0)
         return cudaErrorInvalidValue;
     if (!k)
         return e;
-    size_t low = 0, high = SHARED_OPTIN - k->program->shared_static;
-    const unsigned regs = kernel_registers(k);
-    if (sched_occupancy(k->program, (uint32_t)threads, 0, regs) < (uint32_t)blocks)
+    const size_t allowed = shared_limit(k) - k->program->shared_static;
+    const size_t share = SHARED_SM / (unsigned)blocks / SHARED_UNIT * SHARED_UNIT;
+    if (share < k->program->shared_static)
         return cudaErrorInvalidValue;
-    while (low < high) {
-        const size_t mid = low + (high - low + 1) / 2;
-        if (sched_occupancy(k->program, (uint32_t)threads, (uint32_t)mid, regs) >= (uint32_t)blocks)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    *size = low;
+    *size =
+        share - k->program->shared_static < allowed ? share - k->program->shared_static : allowed;
     return cudaSuccess;
 }
 
@@ -575,7 +648,7 @@ EXPORT cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *f
 
     if (!clusters || !c)
         return cudaErrorInvalidValue;
-    cudaError_t e = read_attributes(c, &x);
+    cudaError_t e = read_attributes(rt, c, &x);
     if (e == cudaSuccess)
         e = occupancy(rt, &blocks, func, (int)(c->blockDim.x * c->blockDim.y * c->blockDim.z),
                       c->dynamicSmemBytes);

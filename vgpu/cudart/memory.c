@@ -60,14 +60,14 @@ cudaError_t device_free(struct runtime *rt, void *p, bool async)
     bool inside = false;
 
     if (!p)
-        return async ? cudaErrorInvalidValue : cudaSuccess;
+        return cudaSuccess;
     struct alloc *a = mem_find(&rt->device.space, addr, &inside);
     if (!a || !inside)
-        return cudaErrorInvalidValue;
+        return api_refuse(rt, cudaErrorInvalidValue, "the pointer is none that cudaMalloc gave");
     if (a->kind == ALLOC_MANAGED && a->live && a->addr == addr && !async)
         return managed_free(rt, a);
     if (!is_kind_of_malloc(a->kind))
-        return cudaErrorInvalidValue;
+        return api_refuse(rt, cudaErrorInvalidValue, "the pointer is none that cudaMalloc gave");
     if (!a->live)
         return runtime_finding(rt, FAULT_DOUBLE_FREE, addr, 0,
                                async ? "cudaFreeAsync" : "cudaFree");
@@ -79,16 +79,26 @@ cudaError_t device_free(struct runtime *rt, void *p, bool async)
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaMalloc(void **p, size_t size)
-    API_BODY(API_WORK, capture_unsafe(rt) != cudaSuccess ? capture_unsafe(rt)
-                                                         : device_alloc(rt, p, size, ALLOC_DEVICE))
+static cudaError_t alloc_now(struct runtime *rt, void **p, size_t size)
+{
+    const cudaError_t e = capture_unsafe(rt);
 
-        EXPORT cudaError_t cudaFree(void *p)
-            API_BODY(API_SYNC, capture_unsafe(rt) != cudaSuccess ? capture_unsafe(rt)
-                                                                 : device_free(rt, p, false))
+    return e == cudaSuccess ? device_alloc(rt, p, size, ALLOC_DEVICE) : e;
+}
 
-                static cudaError_t malloc_pitch(struct runtime *rt, void **p, size_t *pitch,
-                                                size_t width, size_t height, size_t depth)
+static cudaError_t free_now(struct runtime *rt, void *p)
+{
+    const cudaError_t e = capture_unsafe(rt);
+
+    return e == cudaSuccess ? device_free(rt, p, false) : e;
+}
+
+EXPORT cudaError_t cudaMalloc(void **p, size_t size) API_BODY(API_WORK, alloc_now(rt, p, size))
+
+    EXPORT cudaError_t cudaFree(void *p) API_BODY(API_SYNC, free_now(rt, p))
+
+        static cudaError_t malloc_pitch(struct runtime *rt, void **p, size_t *pitch, size_t width,
+                                        size_t height, size_t depth)
 {
     if (!p || !pitch || width > SIZE_MAX / 4)
         return cudaErrorInvalidValue;
@@ -118,35 +128,40 @@ EXPORT cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent exte
 
     /* ---- host memory ---- */
 
-    static cudaError_t host_alloc(struct runtime *rt, void **p, size_t size, enum alloc_kind kind)
+    static cudaError_t
+    host_alloc(struct runtime *rt, void **p, size_t size, enum alloc_kind kind, unsigned flags)
 {
     if (!p)
         return cudaErrorInvalidValue;
     *p = NULL;
-    if (size == 0 || size > SIZE_MAX / 2)
-        return size == 0 && kind == ALLOC_PINNED ? cudaSuccess : cudaErrorInvalidValue;
+    if (size == 0)
+        return cudaSuccess;
+    if (size > SIZE_MAX / 2)
+        return cudaErrorMemoryAllocation;
     void *host = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
     if (!host)
         return cudaErrorMemoryAllocation;
-    if (!mem_adopt_host(&rt->device.space, host, size, kind)) {
+    struct alloc *a = mem_adopt_host(&rt->device.space, host, size, kind);
+    if (!a) {
         free(host);
         return cudaErrorMemoryAllocation;
     }
+    a->host_flags = flags;
     *p = host;
     return cudaSuccess;
 }
 
 EXPORT cudaError_t cudaMallocHost(void **p, size_t size)
-    API_BODY(API_WORK, host_alloc(rt, p, size, ALLOC_PINNED))
+    API_BODY(API_WORK, host_alloc(rt, p, size, ALLOC_PINNED, 0))
 
         EXPORT cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags)
-            API_BODY(API_WORK,
-                     flags > 7 ? cudaErrorInvalidValue : host_alloc(rt, p, size, ALLOC_PINNED))
+            API_BODY(API_WORK, flags > 7 ? cudaErrorInvalidValue
+                                         : host_alloc(rt, p, size, ALLOC_PINNED, flags))
 
                 EXPORT cudaError_t cudaMallocManaged(void **p, size_t size, unsigned flags)
                     API_BODY(API_WORK, flags != cudaMemAttachGlobal && flags != cudaMemAttachHost
                                            ? cudaErrorInvalidValue
-                                           : host_alloc(rt, p, size, ALLOC_MANAGED))
+                                           : host_alloc(rt, p, size, ALLOC_MANAGED, 0))
 
     /* The live host range of a kind that begins exactly at p. */
     static struct alloc *host_range(struct runtime *rt, const void *p, enum alloc_kind kind)
@@ -176,25 +191,30 @@ EXPORT cudaError_t cudaFreeHost(void *p) API_BODY(API_SYNC, host_free(rt, p))
     return false;
 }
 
-static cudaError_t host_register(struct runtime *rt, void *p, size_t size)
+static cudaError_t host_register(struct runtime *rt, void *p, size_t size, unsigned flags)
 {
-    if (!p || size == 0)
+    if (!p || size == 0 || host_range(rt, p, ALLOC_PINNED) || host_range(rt, p, ALLOC_MANAGED))
         return cudaErrorInvalidValue;
     if (overlaps_host(&rt->device.space, address_of(p), size))
         return cudaErrorHostMemoryAlreadyRegistered;
-    return mem_adopt_host(&rt->device.space, p, size, ALLOC_REGISTERED) ? cudaSuccess
-                                                                        : cudaErrorMemoryAllocation;
+    struct alloc *a = mem_adopt_host(&rt->device.space, p, size, ALLOC_REGISTERED);
+    if (!a)
+        return cudaErrorMemoryAllocation;
+    a->host_flags = flags & (cudaHostRegisterPortable | cudaHostRegisterMapped);
+    return cudaSuccess;
 }
 
 EXPORT cudaError_t cudaHostRegister(void *p, size_t size, unsigned flags)
-    API_BODY(API_WORK, flags > 15 ? cudaErrorInvalidValue : host_register(rt, p, size))
+    API_BODY(API_WORK, flags > 15 ? cudaErrorInvalidValue : host_register(rt, p, size, flags))
 
         static cudaError_t host_unregister(struct runtime *rt, void *p)
 {
     struct alloc *a = host_range(rt, p, ALLOC_REGISTERED);
 
     if (!a)
-        return cudaErrorHostMemoryNotRegistered;
+        return !p || overlaps_host(&rt->device.space, address_of(p), 1)
+                   ? cudaErrorInvalidValue
+                   : cudaErrorHostMemoryNotRegistered;
     mem_free(&rt->device.space, a, rt->device.launch_count);
     return cudaSuccess;
 }
@@ -224,9 +244,11 @@ EXPORT cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned 
 
         static cudaError_t host_flags(struct runtime *rt, unsigned *flags, const void *p)
 {
-    if (!flags || !host_known(rt, p))
+    const struct alloc *a = host_known(rt, p);
+
+    if (!flags || !a)
         return cudaErrorInvalidValue;
-    *flags = cudaHostAllocMapped;
+    *flags = a->host_flags | cudaHostAllocMapped;
     return cudaSuccess;
 }
 

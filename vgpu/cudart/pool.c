@@ -134,7 +134,7 @@ EXPORT cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
         props->location.type != cudaMemLocationTypeDevice)
         return cudaErrorInvalidValue;
     if (props->location.id != 0)
-        return cudaErrorInvalidDevice;
+        return cudaErrorInvalidValue;
     if (props->handleTypes != cudaMemHandleTypeNone)
         return cudaErrorNotSupported;
     struct pool *p = malloc(sizeof *p);

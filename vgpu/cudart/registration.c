@@ -229,7 +229,10 @@ struct kernel *kernel_find(struct runtime *rt, const void *func, cudaError_t *e)
 
     if (!k)
         k = object_find(&rt->objects, func, OBJECT_KERNEL);
-    *e = k ? kernel_ready(rt, k) : cudaErrorInvalidDeviceFunction;
+    if (k)
+        *e = kernel_ready(rt, k);
+    else /* what is no stub is taken for a handle */
+        *e = func ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
     return *e == cudaSuccess ? k : NULL;
 }
 

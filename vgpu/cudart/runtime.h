@@ -209,6 +209,9 @@ struct runtime {
     size_t limits[LIMIT_COUNT]; /* cudaDeviceSetLimit, by enum cudaLimit */
     unsigned device_flags;
     unsigned capturing; /* streams under capture */
+    const char *call;   /* name of the function under way; NULL: it explains nothing */
+    char why[240];      /* what it was given wrongly, "" when nothing said so */
+    bool told;          /* a finding has explained it already */
 };
 
 enum api_mode {
@@ -218,13 +221,18 @@ enum api_mode {
 };
 /* Locks, opens the device at the first call, sets rt->entry. */
 struct runtime *api_begin(enum api_mode mode);
-/* Remembers an error for cudaGetLastError, unlocks. */
+/* Remembers an error for cudaGetLastError, explains a wrong use of the call by a finding, unlocks.
+ */
 cudaError_t api_end(struct runtime *rt, cudaError_t e);
+/* Says what is wrong with the call under way. Returns e. */
+cudaError_t api_refuse(struct runtime *rt, cudaError_t e, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The body of an exported function: `expr` may use rt and is evaluated only when the runtime is in
  * order. */
 #define API_BODY(mode, expr)                                                                       \
     {                                                                                              \
         struct runtime *const rt = api_begin(mode);                                                \
+        rt->call = __func__;                                                                       \
         return api_end(rt, rt->entry != cudaSuccess ? rt->entry : (expr));                         \
     }
 /* Around a host callback. */
@@ -282,8 +290,11 @@ cudaError_t stream_submit(struct runtime *rt, cudaStream_t s, struct work *w);
 cudaError_t work_check(struct runtime *rt, const struct work *w);
 cudaError_t work_run(struct runtime *rt, const struct work *w);
 void work_drop(struct work *w);
-/* Error of a call that may not happen while a stream is captured. */
+/* Error of a call that cannot be part of a graph: forbidden while a stream is captured, unless the
+ * thread or the capture allows it. Ends the capture. */
 cudaError_t capture_unsafe(struct runtime *rt);
+/* Error of a call that would wait for the streams under capture. Ends the capture. */
+cudaError_t capture_implicit(struct runtime *rt);
 cudaError_t stream_sync(struct runtime *rt, cudaStream_t s);
 struct event *event_find(struct runtime *rt, cudaEvent_t e);
 

@@ -151,6 +151,9 @@ struct runtime *api_begin(enum api_mode mode)
     api_lock();
     if (!rt->opened)
         open_device(rt);
+    rt->call = NULL;
+    rt->why[0] = '\0';
+    rt->told = false;
     if (mode == API_SYNC) {
         runtime_flush(rt);
         if (rt->pending != cudaSuccess && rt->sticky == cudaSuccess)
@@ -163,11 +166,55 @@ struct runtime *api_begin(enum api_mode mode)
     return rt;
 }
 
+/* Errors that blame the arguments, not an answer such as cudaErrorNotReady. */
+static bool is_misuse(cudaError_t e)
+{
+    switch ((int)e) {
+    case cudaErrorInvalidValue:
+    case cudaErrorMemoryAllocation:
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorInvalidSymbol:
+    case cudaErrorInvalidHostPointer:
+    case cudaErrorInvalidDevicePointer:
+    case cudaErrorInvalidMemcpyDirection:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorInvalidResourceHandle:
+    case cudaErrorLaunchOutOfResources:
+    case cudaErrorCooperativeLaunchTooLarge:
+    case cudaErrorInvalidClusterSize:
+        return true;
+    default:
+        return e >= cudaErrorStreamCaptureUnsupported && e <= cudaErrorStreamCaptureWrongThread;
+    }
+}
+
+cudaError_t api_refuse(struct runtime *rt, cudaError_t e, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(rt->why, sizeof rt->why, fmt, args);
+    va_end(args);
+    return e;
+}
+
+static void explain(struct runtime *rt, cudaError_t e)
+{
+    char text[256];
+
+    snprintf(text, sizeof text, "%s gave %s%s%s", rt->call, cudaGetErrorName(e),
+             rt->why[0] ? ": " : "", rt->why);
+    runtime_finding(rt, FAULT_API_REFUSED, 0, 0, text);
+}
+
 cudaError_t api_end(struct runtime *rt, cudaError_t e)
 {
-    (void)rt;
-    if (e != cudaSuccess)
+    if (e != cudaSuccess) {
         thread.last = e;
+        if (rt->call && !rt->told && is_misuse(e))
+            explain(rt, e);
+    }
     api_unlock();
     return e;
 }
@@ -204,8 +251,10 @@ cudaError_t runtime_finding(struct runtime *rt, enum fault_kind kind, uint64_t a
 
     f.alloc = mem_find(&rt->device.space, address, &f.alloc_inside);
     snprintf(f.detail, sizeof f.detail, "%s", detail);
-    if (rt->device.options.check_mem || !fault_is_error(kind))
+    if (rt->device.options.check_mem || !fault_is_error(kind)) {
         report_finding(&rt->device.report, &f);
+        rt->told = rt->told || fault_is_error(kind);
+    }
     return (cudaError_t)fault_cuda_error(kind);
 }
 

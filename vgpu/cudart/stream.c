@@ -144,20 +144,35 @@ cudaError_t stream_submit(struct runtime *rt, cudaStream_t handle, struct work *
     return e;
 }
 
-/* Calls that cannot be part of a graph: forbidden while this thread captures, unless it said
- * otherwise. */
-cudaError_t capture_unsafe(struct runtime *rt)
+/* Ends the captures under way, those of the relaxed mode too when `all`; was there one? */
+static bool spoil_captures(struct runtime *rt, bool all)
 {
-    if (rt->capturing == 0 || api_thread()->capture_mode == cudaStreamCaptureModeRelaxed)
-        return cudaSuccess;
     bool hit = false;
-    for (struct stream *s = rt->streams; s; s = s->next)
+
+    for (struct stream *s = rt->capturing ? rt->streams : NULL; s; s = s->next)
         if (s->capture == cudaStreamCaptureStatusActive &&
-            s->capture_mode != cudaStreamCaptureModeRelaxed) {
+            (all || s->capture_mode != cudaStreamCaptureModeRelaxed)) {
             s->capture = cudaStreamCaptureStatusInvalidated;
             hit = true;
         }
-    return hit ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+    return hit;
+}
+
+cudaError_t capture_unsafe(struct runtime *rt)
+{
+    if (api_thread()->capture_mode == cudaStreamCaptureModeRelaxed)
+        return cudaSuccess;
+    return spoil_captures(rt, false) ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+cudaError_t capture_implicit(struct runtime *rt)
+{
+    return spoil_captures(rt, true) ? cudaErrorStreamCaptureImplicit : cudaSuccess;
+}
+
+static cudaError_t device_sync(struct runtime *rt)
+{
+    return spoil_captures(rt, true) ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
 }
 
 cudaError_t stream_sync(struct runtime *rt, cudaStream_t handle)
@@ -178,7 +193,7 @@ EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 EXPORT cudaError_t cudaStreamQuery(cudaStream_t stream) API_BODY(API_SYNC, stream_sync(rt, stream))
     PER_THREAD_STREAM(cudaStreamQuery);
 
-EXPORT cudaError_t cudaDeviceSynchronize(void) API_BODY(API_SYNC, capture_unsafe(rt))
+EXPORT cudaError_t cudaDeviceSynchronize(void) API_BODY(API_SYNC, device_sync(rt))
 
     /* ---- life of a stream ---- */
 
