@@ -1,5 +1,5 @@
 /*
- * replay.c - shows every file of a folder to a fuzz target, without libFuzzer.
+ * replay.c - shows every file of some folders to a fuzz target, without libFuzzer.
  * Invariant: a folder without files is a failure; a corpus that got lost must not pass.
  */
 #include <dirent.h>
@@ -34,22 +34,35 @@ static int show(const char *dir, const char *name)
     return ok;
 }
 
-int main(int argc, char **argv)
+static int show_all(const char *folder)
 {
-    DIR *dir = argc == 2 ? opendir(argv[1]) : NULL;
+    DIR *dir = opendir(folder);
     const struct dirent *e;
     int seen = 0, failed = 0;
 
     if (!dir) {
-        fprintf(stderr, "usage: %s CORPUS_FOLDER\n", argv[0]);
-        return 2;
+        perror(folder);
+        return 1;
     }
     while ((e = readdir(dir)))
         if (e->d_name[0] != '.') {
             seen++;
-            failed += !show(argv[1], e->d_name);
+            failed += !show(folder, e->d_name);
         }
     (void)closedir(dir);
-    printf("%d inputs, %d unreadable\n", seen, failed);
+    printf("%s: %d inputs, %d unreadable\n", folder, seen, failed);
     return seen == 0 || failed > 0;
+}
+
+int main(int argc, char **argv)
+{
+    int failed = 0;
+
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s CORPUS_FOLDER...\n", argv[0]);
+        return 2;
+    }
+    for (int i = 1; i < argc; i++)
+        failed += show_all(argv[i]);
+    return failed > 0;
 }
