@@ -816,6 +816,8 @@ static inline void local_access(struct warp *w, const struct insn *in, uint32_t 
         else
             w->grid->counts.local_ld_req++;
     }
+    if (w->local_init)
+        lane_local_init(w, in, lanes, off, bytes, store);
     bool changed = false;
     FOR_EACH_LANE(lane, lanes)
     {

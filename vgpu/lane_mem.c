@@ -287,8 +287,51 @@ bool lane_local_ready(struct warp *w, const struct insn *in)
     for (size_t i = (size_t)w->local_size * WARP_LANES; i < (size_t)need * WARP_LANES; i += 4)
         memcpy(grown + i, &(uint32_t){0x7fe5a5a5u}, 4); /* as fresh device memory */
     w->local = grown;
+    if (w->grid->device->options.check_init) {
+        const size_t before = (size_t)w->local_size / 4 * WARP_LANES,
+                     after = (size_t)need / 4 * WARP_LANES;
+        unsigned char *bits = realloc(w->local_init, after);
+        if (bits)
+            memset(bits + before, 0, after - before);
+        else /* unchecked from here on */
+            free(w->local_init);
+        w->local_init = bits;
+    }
     w->local_size = need;
     return true;
+}
+
+void lane_local_init(struct warp *w, const struct insn *in, uint32_t lanes,
+                     const uint64_t offset[WARP_LANES], unsigned bytes, bool store)
+{
+    uint32_t never = 0;
+
+    if (!w->local_init)
+        return;
+    FOR_EACH_LANE(lane, lanes)
+    {
+        unsigned char written = 0;
+        for (uint64_t at = offset[lane]; at < offset[lane] + bytes; at++) {
+            unsigned char *word = &w->local_init[(at >> 2) * WARP_LANES + lane];
+            const unsigned char bit = (unsigned char)(1u << (at & 3));
+            written |= *word & bit;
+            *word = store ? (unsigned char)(*word | bit) : *word;
+        }
+        never |= (uint32_t)(written == 0) << lane;
+    }
+    if (store || !never)
+        return;
+    const uint32_t lane = (uint32_t)__builtin_ctz(never);
+    struct finding f = {.kind = FAULT_LOCAL_UNINIT,
+                        .grid = w->grid,
+                        .at = exec_place(w, in, lane),
+                        .address = LOCAL_WINDOW + offset[lane],
+                        .width = bytes,
+                        .lanes = (uint32_t)__builtin_popcount(never)};
+    snprintf(f.detail, sizeof f.detail,
+             "offset %" PRIu64 " of the thread's %u bytes of local memory", offset[lane],
+             lane_local_limit(w));
+    report_finding(&w->grid->device->report, &f);
 }
 
 /* ---- one lane, for other handlers ---- */
@@ -349,6 +392,7 @@ static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space
         }
         if (!lane_local_ready(w, in))
             return false;
+        lane_local_init(w, in, mask, at, n, how != ACCESS_READ);
         for (unsigned i = 0; i < n; i++) {
             if (how == ACCESS_READ)
                 bytes[i] = *local_byte(w, lane, address + i);

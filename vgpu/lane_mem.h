@@ -27,6 +27,9 @@ void lane_shared_fault(struct warp *w, const struct insn *in, const uint64_t off
 /* Local memory of the running frame up to its end: makes room; false after reporting that memory is
  * short. */
 bool lane_local_ready(struct warp *w, const struct insn *in);
+/* Marks what is stored; reports lanes that load nothing but bytes that were never written. */
+void lane_local_init(struct warp *w, const struct insn *in, uint32_t lanes,
+                     const uint64_t offset[WARP_LANES], unsigned bytes, bool store);
 /* Bytes of local memory that the running frame may address. */
 static inline uint32_t lane_local_limit(const struct warp *w)
 {

@@ -52,8 +52,10 @@ struct warp {
     struct vclock *clock; /* racecheck: shadow.h */
     unsigned char *local; /* local memory, lane-interleaved by 4-byte words; NULL until used */
     uint32_t local_size;  /* bytes per lane present in `local` */
-    uint32_t slice;       /* instructions left for a group that was let through a spin loop */
-    bool idle;            /* its last turn only spun or waited */
+    unsigned char
+        *local_init; /* one bit a byte of `local`, four to an element; NULL: not checked */
+    uint32_t slice;  /* instructions left for a group that was let through a spin loop */
+    bool idle;       /* its last turn only spun or waited */
     struct frame entry;
     struct frame *free_frames;
     struct pending *pending; /* async copies of this warp's threads, exec_async.c */

@@ -87,6 +87,8 @@ static void start_warp(struct warp *w, struct block *b, uint32_t index)
     w->idle = false;
     w->clock = NULL;
     w->pending = NULL;
+    if (w->local_init) /* what the warp of an earlier block wrote is not this one's */
+        memset(w->local_init, 0, (size_t)w->local_size / 4 * WARP_LANES);
     w->entry.program = g->program;
     w->entry.depth = w->entry.local_base = 0;
     w->entry.caller = NULL;
@@ -132,6 +134,7 @@ static void free_block(struct block *b)
         call_free_frames(w);
         free(w->entry.regs);
         free(w->local);
+        free(w->local_init);
     }
     shadow_close(b);
     vg_arena_free(&b->arena);
