@@ -106,6 +106,8 @@ static enum finding_class class_of(const char *type, const char *check, const ch
 {
     if (strcmp(type, "refused") == 0)
         return FINDING_REFUSED;
+    if (strcmp(check, "api") == 0)
+        return FINDING_API;
     if (strcmp(type, "leak") == 0)
         return FINDING_NOTE;
     if (strcmp(type, "warning") == 0)
@@ -222,6 +224,20 @@ void findings_parse(struct findings *out, struct arena *a, const char *text, siz
             parse_line(out, a, text + begin, n, end != NULL);
         begin += n + 1;
     }
+}
+
+const char *findings_api_error(const struct findings *f, const char *error_name)
+{
+    const char *why = NULL;
+
+    for (unsigned i = 0; i < f->count && error_name[0] != '\0'; i++)
+        if (f->items[i].class == FINDING_API && strstr(f->items[i].text, error_name) != NULL) {
+            const char *after =
+                strstr(f->items[i].text, "; "); /* behind the sentence of the kind */
+
+            why = after != NULL ? after + 2 : f->items[i].text;
+        }
+    return why;
 }
 
 const struct finding *findings_first(const struct findings *f, enum finding_class class)

@@ -15,6 +15,7 @@
 #define FINDINGS_MAX_COUNTERS 96
 
 enum finding_class {
+    FINDING_API,     /* why a call of the runtime gave an error: explains a verdict */
     FINDING_WARNING, /* shown; RE under --strict */
     FINDING_NOTE,    /* shown, never a verdict: device printf overflow, leaks */
     FINDING_REFUSED, /* the virtual GPU does not execute this form: SK */
@@ -46,6 +47,8 @@ struct findings {
 
 /* Parses `text`, one JSON object a line; texts live in `a`. */
 void findings_parse(struct findings *out, struct arena *a, const char *text, size_t len);
+/* Why the runtime gave the error of this name, as the last call told that did; NULL: unknown. */
+const char *findings_api_error(const struct findings *f, const char *error_name);
 /* The first item of the class, or NULL. */
 const struct finding *findings_first(const struct findings *f, enum finding_class class);
 

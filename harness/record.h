@@ -38,6 +38,7 @@ enum record_status {
     RECORD_OK = 0,
     RECORD_NO_SOLVE,     /* dlsym("solve") failed */
     RECORD_LOAD_FAILED,  /* dlopen failed: text */
+    RECORD_LEFT_WORK,    /* work that an earlier call left behind failed before this one: text */
     RECORD_SETUP_FAILED, /* our own allocation or copy failed: JE: text */
     RECORD_MEMORY_LIMIT, /* the solution asked for more device memory than allowed: MLE */
     RECORD_UNSUPPORTED,  /* operation not possible on this backend, or no device: text */
@@ -108,6 +109,7 @@ struct record {
 #define RECORD_FLAG_NO_KIT         8u  /* timed without the kit: no flush, host-made inputs */
 #define RECORD_FLAG_FOREIGN_FREE   32u /* the solution freed a buffer of the caller (refused): RE */
 #define RECORD_FLAG_SPILL          16u /* a timed call left work behind its stop event */
+#define RECORD_FLAG_FINDINGS       64u /* the virtual GPU has found an error in this call */
 
 /* First page of the shared memory: written by the child's signal handler, worth a message at most.
  */
@@ -118,7 +120,7 @@ struct record_fault {
     uint32_t signo;
     uint32_t param;       /* index + 1 of the parameter whose memory holds the address, 0 = none */
     uint32_t inside_call; /* 1 while solve() runs, 2 while the solution loads */
-    uint32_t reserved;
+    uint32_t below_stack; /* 1: the address lies where a stack that ran over would touch */
 };
 
 /* What a probe or COMMAND_FACTS reports, fixed width. */

@@ -126,6 +126,17 @@ static void read_findings(struct arena *a, const struct reply_context *rc, const
         warn(a, v, arena_printf(a, "%u unreadable lines from the virtual GPU", f->malformed));
 }
 
+/* Findings travel through a descriptor that the solution can close or fill; the record knows of
+ * them too. */
+static void miss_findings(const struct findings *f, const struct record *r, struct reply_verdict *v)
+{
+    if ((r->flags & RECORD_FLAG_FINDINGS) != 0 && findings_first(f, FINDING_FAULT) == NULL &&
+        findings_first(f, FINDING_BUDGET) == NULL)
+        complain(v, VERDICT_RE,
+                 "the virtual GPU found an error, but its description was lost (was a descriptor "
+                 "closed or written to?)");
+}
+
 /* The child did not answer with a complete record. */
 static void read_end(struct arena *a, const struct reply_context *rc,
                      const struct call_reply *reply, struct reply_verdict *v)
@@ -188,6 +199,13 @@ static void read_status(struct arena *a, const struct record *r, struct reply_ve
     case RECORD_UNSUPPORTED:
         complain(v, VERDICT_SK, arena_printf(a, "not possible here: %s", r->text));
         return;
+    case RECORD_LEFT_WORK:
+        complain(v, VERDICT_RE,
+                 arena_printf(a, "an earlier call left work behind, which failed after it: %s",
+                              r->text));
+        v->child_lost = true;
+        v->device_suspect = true;
+        return;
     case RECORD_SETUP_FAILED:
     case RECORD_PREPARED:
     case RECORD_RETURNED:
@@ -198,8 +216,14 @@ static void read_status(struct arena *a, const struct record *r, struct reply_ve
     v->device_suspect = true;
 }
 
-static const char *error_text(struct arena *a, const struct record *r)
+/* The runtime's own words for the error where it gave some: they name the call and its arguments.
+ */
+static const char *error_text(struct arena *a, const struct record *r, const struct findings *f)
 {
+    const char *why = findings_api_error(f, r->error_name);
+
+    if (why != NULL && r->text[0] == '\0')
+        return why;
     const char *when = r->error_after_return != 0 ? "after solve() returned"
                        : r->error_sync != 0       ? "at the synchronisation after solve()"
                                                   : "while outputs were read";
@@ -209,29 +233,32 @@ static const char *error_text(struct arena *a, const struct record *r)
 }
 
 static void read_errors(struct arena *a, const struct reply_context *rc, const struct record *r,
-                        struct reply_verdict *v)
+                        const struct findings *f, struct reply_verdict *v)
 {
     /* A refused allocation shows as an error, too: the limit is the reason, not the symptom. */
     if (r->alloc_refused > 0 && r->error_class != ERROR_STICKY)
         return;
     switch ((enum error_class)r->error_class) {
-    case ERROR_NONE:
+    case ERROR_NONE: /* an error that the solution took away */
+        for (unsigned i = 0; i < f->count; i++)
+            if (f->items[i].class == FINDING_API)
+                warn(a, v, finding_line(a, &f->items[i]));
         return;
     case ERROR_LAUNCH:
         /* Outside the domain a launch of nothing may fail, as long as nothing is damaged. */
         if (rc->casedef != NULL && rc->casedef->advisory) {
-            warn(a, v, error_text(a, r));
+            warn(a, v, error_text(a, r, f));
             return;
         }
-        complain(v, VERDICT_RE, error_text(a, r));
+        complain(v, VERDICT_RE, error_text(a, r, f));
         return;
     case ERROR_STICKY:
-        complain(v, VERDICT_RE, error_text(a, r));
+        complain(v, VERDICT_RE, error_text(a, r, f));
         v->child_lost = true;
         v->device_suspect = true;
         return;
     case ERROR_OTHER:
-        complain(v, VERDICT_RE, error_text(a, r));
+        complain(v, VERDICT_RE, error_text(a, r, f));
         return;
     case ERROR_REFUSED:
         complain(v, VERDICT_SK,
@@ -318,9 +345,10 @@ struct reply_verdict reply_read(struct arena *a, const struct reply_context *rc,
     read_end(a, rc, reply, &v);
     if (reply->end != CALL_DONE)
         return v;
+    miss_findings(findings, &reply->record, &v);
     read_status(a, &reply->record, &v);
     read_guards(a, rc, &reply->record, &v); /* before the error: a stray write explains it better */
-    read_errors(a, rc, &reply->record, &v);
+    read_errors(a, rc, &reply->record, findings, &v);
     read_account(a, rc, &reply->record, &v);
     read_params(a, rc, &reply->record, &v);
     return v;

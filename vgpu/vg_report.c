@@ -317,6 +317,7 @@ void report_finding(struct report *r, const struct finding *f)
 {
     struct seen *s = remember(r, f);
 
+    r->errors += fault_is_error(f->kind);
     if (s && ++s->times > REPEAT_LIMIT) {
         r->repeated++;
         return;

@@ -43,6 +43,7 @@ struct report {
     void *seen;
     uint32_t seen_count, seen_cap;
     uint64_t written;
+    uint64_t errors;        /* findings of severity error, all since the process began */
     uint64_t repeated;      /* findings beyond the ten of a place, since report_end_of_call */
     uint64_t left_out[2];   /* warnings, errors beyond the bytes of a call */
     uint32_t finding_bytes; /* of findings written since then */

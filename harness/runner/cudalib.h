@@ -75,9 +75,10 @@ struct cudalib {
     CUDALIB_REQUIRED(X)
     CUDALIB_OPTIONAL(X)
 #undef X
-    /* vgpu only, NULL elsewhere: a name for an allocation, and "write what is pending". */
+    /* vgpu only, NULL elsewhere: a name for an allocation, and "write what is pending", which
+     * returns how many errors it has found since the process began. */
     void (*vgpu_name)(const void *device_ptr, const char *name);
-    void (*vgpu_flush)(void);
+    unsigned long long (*vgpu_flush)(void);
 };
 
 /* Opens the library and fills the table. False: *text says which file or function is missing. */

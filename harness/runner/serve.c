@@ -448,7 +448,8 @@ void session_account(struct session *s)
     if (a.refused != 0 && r->status == RECORD_OK) {
         r->status = RECORD_MEMORY_LIMIT;
         snprintf(r->text, sizeof r->text,
-                 "asked for %.1f MiB with %.1f MiB in use, beyond the allowance",
+                 "asked for %.1f MiB with %.1f MiB in use, beyond the allowance; what earlier "
+                 "calls did not free counts",
                  (double)a.refused_size / 1048576.0, (double)a.live / 1048576.0);
     }
 }
@@ -515,9 +516,14 @@ static void serve_call(struct session *s)
     }
     if (!guard_prepare(&s->guard, c, &s->file, r->text, sizeof r->text) ||
         !ok(s, s->lib.cudaDeviceSynchronize(), "cudaDeviceSynchronize before the call")) {
-        r->status = RECORD_SETUP_FAILED;
+        /* An error that stays, where nothing but copies of ours should run: a thread or stream of
+         * an earlier call went on. */
+        (void)s->lib.cudaGetLastError();
+        r->status = s->calls > 0 && s->lib.cudaGetLastError() != cudaSuccess ? RECORD_LEFT_WORK
+                                                                             : RECORD_SETUP_FAILED;
         return;
     }
+    s->calls++;
     call_solution(s);
     e = guard_outputs(&s->guard, c, c->address_set, s->shared, GUARD_SLOT_LATE);
     if (e == cudaSuccess && (c->flags & COMMAND_FLAG_REREAD) != 0) {
@@ -613,8 +619,13 @@ static void serve_one(struct session *s)
     case COMMAND_BYE:
         return;
     }
-    if (s->lib.vgpu_flush != NULL)
-        s->lib.vgpu_flush();
+    if (s->lib.vgpu_flush != NULL) {
+        const unsigned long long found = s->lib.vgpu_flush();
+
+        if (found != s->found)
+            s->record.flags |= RECORD_FLAG_FINDINGS;
+        s->found = found;
+    }
     answer(s, s->command.op == COMMAND_START || s->command.op == COMMAND_FACTS ||
                   s->command.op == COMMAND_PROBE);
 }

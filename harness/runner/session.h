@@ -34,6 +34,8 @@ struct session {
     struct record_facts facts;
     uint32_t backend;
     bool profiler_range;
+    unsigned long long found; /* errors that the virtual GPU had found after the last command */
+    uint64_t calls;           /* of solve() that this process has made */
     /* timing */
     struct slab flush, copies;
     uint64_t flush_size;

@@ -344,6 +344,50 @@ static void an_empty_launch_is_forgiven_outside_the_domain_only(void **state)
     assert_int_equal(reply_read(&f->a, &rc, &reply, &f->f).verdict, VERDICT_RE);
 }
 
+static void a_refused_call_explains_the_error_it_gave(void **state)
+{
+    static const char lines[] =
+        "{\"v\":1,\"t\":\"finding\",\"check\":\"api\",\"severity\":\"warning\",\"text\":"
+        "\"API call refused; cudaMemcpy gave cudaErrorInvalidValue: a null pointer\"}\n"
+        "{\"v\":1,\"t\":\"finding\",\"check\":\"api\",\"severity\":\"warning\",\"text\":"
+        "\"API call refused; cudaFree gave cudaErrorInvalidDevicePointer\"}\n";
+    static const struct problem p = {.name = "p"};
+    const struct reply_context rc = {.problem = &p, .strict = true};
+    struct call_reply reply = {.end = CALL_DONE};
+    struct fixture *f = *state;
+    struct reply_verdict v;
+
+    reply.findings.text = lines;
+    reply.findings.len = strlen(lines);
+    v = reply_read(&f->a, &rc, &reply, &f->f);
+    assert_int_equal(v.verdict, VERDICT_AC); /* the solution took the errors away: told, no more */
+    assert_non_null(strstr(v.warnings, "a null pointer"));
+    reply.record.error_class = ERROR_OTHER;
+    strcpy(reply.record.error_name, "cudaErrorInvalidValue");
+    v = reply_read(&f->a, &rc, &reply, &f->f);
+    assert_int_equal(v.verdict, VERDICT_RE);
+    assert_string_equal(v.reason, "cudaMemcpy gave cudaErrorInvalidValue: a null pointer");
+    strcpy(reply.record.error_name, "cudaErrorUnknown"); /* another error is not explained by it */
+    v = reply_read(&f->a, &rc, &reply, &f->f);
+    assert_null(strstr(v.reason, "cudaMemcpy"));
+}
+
+/* The record says that there was an error; its line can be lost, the verdict cannot. */
+static void an_error_counts_even_when_its_line_is_lost(void **state)
+{
+    static const struct problem p = {.name = "p"};
+    const struct reply_context rc = {.problem = &p};
+    struct call_reply reply = {.end = CALL_DONE};
+    struct fixture *f = *state;
+
+    reply.record.flags = RECORD_FLAG_FINDINGS;
+    assert_int_equal(reply_read(&f->a, &rc, &reply, &f->f).verdict, VERDICT_RE);
+    reply.findings.text = oob;
+    reply.findings.len = strlen(oob);
+    assert_string_equal(reply_read(&f->a, &rc, &reply, &f->f).reason,
+                        "read past the end of 'input'");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -362,7 +406,9 @@ int main(void)
                                        CASE(refused_is_a_skip_unless_worse),
                                        CASE(no_record_is_never_accepted),
                                        CASE(every_record_status_and_error_class_counts),
-                                       CASE(an_empty_launch_is_forgiven_outside_the_domain_only)};
+                                       CASE(an_empty_launch_is_forgiven_outside_the_domain_only),
+                                       CASE(a_refused_call_explains_the_error_it_gave),
+                                       CASE(an_error_counts_even_when_its_line_is_lost)};
 
     return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
 }

@@ -155,11 +155,10 @@ static cudaError_t check_config(struct runtime *rt, const struct launch *l)
 
     if (l->shared > SHARED_OPTIN || k->program->shared_static + l->shared > shared_limit(k)) {
         char why[200];
-        snprintf(
-            why, sizeof why,
-            "%zu bytes of dynamic shared memory and %u static ones, %zu are allowed; "
-            "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) allows up to %d",
-            l->shared, (unsigned)k->program->shared_static, shared_limit(k), SHARED_OPTIN);
+        snprintf(why, sizeof why,
+                 "%zu bytes of dynamic and %u of static shared memory, %zu are allowed without "
+                 "cudaFuncAttributeMaxDynamicSharedMemorySize, %d with it",
+                 l->shared, (unsigned)k->program->shared_static, shared_limit(k), SHARED_OPTIN);
         return refuse_launch(rt, cudaErrorInvalidValue, k, l->grid, l->block, why);
     }
     if (k->func->reqntid[0] &&

@@ -17,7 +17,7 @@ static struct runtime runtime;
 static _Thread_local struct thread_state thread;
 
 EXPORT void warpjudge_vgpu_name(const void *device_ptr, const char *name);
-EXPORT void warpjudge_vgpu_flush(void);
+EXPORT unsigned long long warpjudge_vgpu_flush(void);
 
 struct thread_state *api_thread(void) { return &thread; }
 void api_lock(void) { pthread_mutex_lock(&lock); }
@@ -203,8 +203,8 @@ static void explain(struct runtime *rt, cudaError_t e)
 {
     char text[256];
 
-    snprintf(text, sizeof text, "%s gave %s%s%s", rt->call, cudaGetErrorName(e),
-             rt->why[0] ? ": " : "", rt->why);
+    snprintf(text, sizeof text, "%s gave %s%s%s", rt->call + strspn(rt->call, "_"),
+             cudaGetErrorName(e), rt->why[0] ? ": " : "", rt->why);
     runtime_finding(rt, FAULT_API_REFUSED, 0, 0, text);
 }
 
@@ -360,13 +360,15 @@ EXPORT void warpjudge_vgpu_name(const void *device_ptr, const char *name)
     api_unlock();
 }
 
-EXPORT void warpjudge_vgpu_flush(void)
+EXPORT unsigned long long warpjudge_vgpu_flush(void)
 {
     struct runtime *rt = api_begin(API_PLAIN);
 
     runtime_flush(rt);
     report_end_of_call(&rt->device.report);
+    const unsigned long long errors = rt->device.report.errors;
     api_unlock();
+    return errors;
 }
 
 /* ---- handles ---- */
