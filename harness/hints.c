@@ -100,8 +100,12 @@ static const char *hint_guard_bits(const struct view *v)
 
 /* ---- decoys ---- */
 
+static const char *hint_zeros(const struct view *v);
+
 static const char *hint_decoy(const struct view *v)
 {
+    if (hint_zeros(v) != NULL)
+        return NULL; /* zeros say more than a mistake that happens to give zeros */
     for (unsigned k = 0; k < v->in->decoy_count; k++) {
         const struct hint_decoy *decoy = &v->in->decoys[k];
         bool equal = v->n > 0;

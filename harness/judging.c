@@ -12,8 +12,10 @@
 #include "xalloc.h"
 #include <assert.h>
 #include <errno.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +134,31 @@ static const char *keep_text(struct run *run, const char *old, bool err)
     if (copy != NULL && old[0] != '\0' && strlen(old) < 65536)
         copy = arena_printf(run->arena, "%s%s", old, copy);
     return copy == NULL ? old : copy;
+}
+
+/* The end of what the child wrote to stderr, two lines at most: who aborts says why there. */
+static const char *last_words(const struct run *run)
+{
+    uint64_t dropped = 0;
+    size_t len = 0, begin, out = 0;
+    const char *text = runner_output(run->runner, true, &len, &dropped);
+    char words[300];
+
+    while (len > 0 && isspace((unsigned char)text[len - 1]))
+        len--;
+    begin = len;
+    for (unsigned lines = 0; begin > 0 && len - begin < sizeof words - 1; begin--)
+        if (text[begin - 1] == '\n' && ++lines == 2)
+            break;
+    for (size_t i = begin; i < len; i++) {
+        if (isspace((unsigned char)text[i]) && out > 0 && words[out - 1] == ' ')
+            continue;
+        words[out++] = isspace((unsigned char)text[i])   ? ' '
+                       : isprint((unsigned char)text[i]) ? text[i]
+                                                         : '?';
+    }
+    words[out] = '\0';
+    return out == 0 ? "" : arena_printf(run->arena, "stderr: %s", words);
 }
 
 static void drop_child(struct run *run)
@@ -513,7 +540,11 @@ static bool make_call(struct work *w, char letter, unsigned set, unsigned poison
     run->device_suspect = run->device_suspect || verdict.device_suspect;
     co->clean = verdict.verdict == VERDICT_AC;
     if (!co->clean) {
-        fail_case(w, letter, verdict.verdict, verdict.reason, verdict.detail);
+        fail_case(w, letter, verdict.verdict, verdict.reason,
+                  verdict.detail[0] == '\0' && co->reply.end == CALL_SIGNALLED &&
+                          co->reply.signo == SIGABRT
+                      ? last_words(run)
+                      : verdict.detail);
         return true;
     }
     for (unsigned i = 0; i < run->p->param_count; i++) {
@@ -841,7 +872,7 @@ enum status judging_run_object(struct solution_result *out, struct arena *a,
         /* SK and AC are no failures; a later case cannot take this one back. */
         run.as_promised = run.as_promised ||
                           (o->stop_at_expected && (run.s->expect.set & 1u << VERDICT_AC) == 0 &&
-                           out->cases[i].verdict > VERDICT_SK &&
+                           out->cases[i].verdict > VERDICT_SK && results_counts(&out->cases[i]) &&
                            (run.s->expect.set >> out->cases[i].verdict & 1u) != 0);
     }
     end_child(&run);

@@ -394,6 +394,11 @@ static void describe_fault(const struct runner *r, char *text, size_t size, int 
         snprintf(text + len, size - len,
                  ": solve() dereferenced device pointer '%s' on the host (byte %lld of it)",
                  p->name, (long long)fault.byte_offset);
+    } else if (signo == SIGFPE) {
+        snprintf(text + len, size - len, " in host code: an integer division by zero or overflow");
+    } else if (signo == SIGSEGV && fault.below_stack != 0) {
+        snprintf(text + len, size - len,
+                 " in host code: the stack ran over (large local arrays, or endless recursion)");
     } else if ((signo == SIGSEGV || signo == SIGBUS) && fault.inside_call != 0) {
         snprintf(text + len, size - len, " in host code at address %#llx%s",
                  (unsigned long long)fault.address,

@@ -152,12 +152,37 @@ static void warning_lines(struct textbuf *b, const struct case_result *c)
     }
 }
 
+/* Outside the limits of the statement a fault is told and decides nothing. */
+static void advisory_lines(struct textbuf *b, const struct solution_result *r)
+{
+    for (unsigned i = 0; i < r->case_count; i++) {
+        const struct case_result *c = &r->cases[i];
+
+        if (results_counts(c))
+            continue;
+        textbuf_pad(b, 6);
+        textbuf_printf(
+            b, "note %s (beyond the statement's limits, does not count): ", c->casedef->name);
+        report_text_wrap(b, c->reason, 8);
+        if (c->detail[0] != '\0') {
+            textbuf_puts(b, "\n        ");
+            report_text_wrap(b, c->detail, 8);
+        }
+        textbuf_puts(b, "\n");
+    }
+}
+
 static void failure_lines(struct textbuf *b, const struct solution_result *r)
 {
     const struct case_result *f = results_decisive(r);
 
     if (r->verdict == VERDICT_CE) {
-        compile_log(b, r->object.log, CE_LINES);
+        const char *log = r->object.log;
+        const size_t first = strcspn(log, "\n");
+
+        if (first > 0 && strncmp(r->reason, log, first) == 0) /* the headline has it in full */
+            log += first + (log[first] == '\n');
+        compile_log(b, log, CE_LINES);
         return;
     }
     if (f == NULL)
@@ -185,6 +210,15 @@ static void next_step(struct textbuf *b, const struct solution_result *r)
                        f->casedef->name);
 }
 
+/* The first case that was skipped for a reason of the solution's own. */
+static const struct case_result *first_skip(const struct solution_result *r)
+{
+    for (unsigned i = 0; i < r->case_count; i++)
+        if (r->cases[i].verdict == VERDICT_SK && !r->cases[i].skipped_by_case)
+            return &r->cases[i];
+    return NULL;
+}
+
 /* What follows the numbers on a solution's first line. */
 static void headline(struct textbuf *b, const struct solution_result *r, unsigned indent)
 {
@@ -203,6 +237,8 @@ static void headline(struct textbuf *b, const struct solution_result *r, unsigne
         accepted_facts(&line, r);
     } else {
         textbuf_puts(&line, r->reason[0] != '\0' ? r->reason : "no case could be judged here");
+        if (r->reason[0] == '\0' && first_skip(r) != NULL)
+            textbuf_printf(&line, "; %s: %s", first_skip(r)->casedef->name, first_skip(r)->reason);
     }
     if (r->solution->kind == SOLUTION_REJECT && r->as_expected && r->verdict != VERDICT_SK)
         textbuf_puts(&line, ", as expected");
@@ -222,6 +258,10 @@ static void every_case(struct textbuf *b, const struct term *t, const struct sol
         if (c->verdict != VERDICT_AC) {
             textbuf_printf(b, "  %c ", c->call);
             report_text_wrap(b, c->reason, 10);
+            if (c->detail[0] != '\0') {
+                textbuf_puts(b, "\n          ");
+                report_text_wrap(b, c->detail, 10);
+            }
         } else if (c->margin > 0.0) {
             textbuf_printf(b, "  margin %.2g", c->margin);
         }
@@ -278,6 +318,8 @@ void report_text_solution(struct textbuf *b, const struct term *t, const struct 
         textbuf_printf(b, "      expected to fail first at %s\n", r->solution->expect.at_case);
     }
     next_step(b, r);
+    if (verbose || r->verdict == VERDICT_AC)
+        advisory_lines(b, r);
     if (verbose) {
         every_case(b, t, r);
     } else {

@@ -31,6 +31,12 @@ void results_init_solution(struct solution_result *out, const struct problem *p,
                                     .stderr_text = ""};
 }
 
+bool results_counts(const struct case_result *c)
+{
+    return !c->casedef->advisory || c->verdict == VERDICT_AC || c->verdict == VERDICT_SK ||
+           c->verdict == VERDICT_JE;
+}
+
 /* Worst verdict of the cases that carry `tag` (NULL: all). SK counts only where the solution is
  * its cause, or where nothing else was judged. */
 static enum verdict merge_cases(const struct solution_result *r, const char *tag)
@@ -43,7 +49,7 @@ static enum verdict merge_cases(const struct solution_result *r, const char *tag
 
         if (tag != NULL && !casedef_has_tag(c->casedef, tag))
             continue;
-        if (c->verdict == VERDICT_SK && c->skipped_by_case)
+        if ((c->verdict == VERDICT_SK && c->skipped_by_case) || !results_counts(c))
             continue;
         judged++;
         worst = verdict_merge(worst, c->verdict);
@@ -62,7 +68,8 @@ void results_conclude(struct solution_result *r, enum verdict at_solution)
 
         r->ac_count += c->verdict == VERDICT_AC;
         r->sk_count += c->verdict == VERDICT_SK;
-        if (c->verdict != VERDICT_AC && c->verdict != VERDICT_SK && r->first_failed == NULL)
+        if (c->verdict != VERDICT_AC && c->verdict != VERDICT_SK && results_counts(c) &&
+            r->first_failed == NULL)
             r->first_failed = c;
     }
     if (at_solution == VERDICT_AC) {
@@ -84,7 +91,7 @@ void results_conclude(struct solution_result *r, enum verdict at_solution)
 const struct case_result *results_decisive(const struct solution_result *r)
 {
     for (unsigned i = 0; i < r->case_count && r->first_failed != NULL; i++)
-        if (r->cases[i].verdict == r->verdict)
+        if (r->cases[i].verdict == r->verdict && results_counts(&r->cases[i]))
             return &r->cases[i];
     return r->first_failed;
 }

@@ -103,6 +103,9 @@ void results_init_solution(struct solution_result *out, const struct problem *p,
                            const struct solution *s);
 /* Recomputes counts, verdicts, first_failed and as_expected from the cases; `floor` is a verdict
  * found at solution level (CE, SK, JE) or VERDICT_AC. */
+/* False: the case lies beyond the limits of the statement (advisory) and failed, which is told and
+ * decides nothing. */
+bool results_counts(const struct case_result *c);
 void results_conclude(struct solution_result *r, enum verdict at_solution);
 /* The case to show: the first that has the solution's verdict, else the first that failed. NULL
  * where no case failed. */

@@ -200,7 +200,7 @@ static const struct {
     {FAULT_PARAM_OOB, "the verifier refuses such offsets; test_mem.c"},
     {FAULT_STACK_OVERFLOW, "tests/ptx/call"},
     {FAULT_API_COPY_OOB, "test_cudart"},
-    {FAULT_API_REFUSED, "test_cudart"},
+    {FAULT_API_REFUSED, "tests/cli/walk/misuse.sh"},
     {FAULT_DOUBLE_FREE, "test_cudart"},
     {FAULT_MIDDLE_FREE, "test_cudart"},
     {FAULT_LEAK, "test_cudart"},
