@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,28 @@ static enum status write_all(int fd, const char *path, const unsigned char *p, s
     return STATUS_OK;
 }
 
-enum status file_write(const char *path, const void *data, size_t len, struct diag *d)
+/* Devices, pipes and sockets: what a rename would put a file in place of. */
+static bool is_special(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
+static enum status write_special(const char *path, const void *data, size_t len, struct diag *d)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    enum status st;
+
+    if (fd < 0)
+        return diag_at(d, STATUS_IO, path, 0, 0, "cannot write: %s", strerror(errno));
+    st = write_all(fd, path, data, len, d);
+    if (close(fd) != 0 && st == STATUS_OK)
+        st = diag_at(d, STATUS_IO, path, 0, 0, "cannot write: %s", strerror(errno));
+    return st;
+}
+
+static enum status replace_file(const char *path, const void *data, size_t len, struct diag *d)
 {
     struct arena a = {0};
     char *temporary = arena_printf(&a, "%s.XXXXXX", path);
@@ -94,6 +116,16 @@ enum status file_write(const char *path, const void *data, size_t len, struct di
 done:
     arena_fini(&a);
     return st;
+}
+
+enum status file_write(const char *path, const void *data, size_t len, struct diag *d)
+{
+    char target[PATH_MAX];
+
+    if (is_special(path))
+        return write_special(path, data, len, d);
+    /* a link stays, and the file that it names is replaced */
+    return replace_file(realpath(path, target) != NULL ? target : path, data, len, d);
 }
 
 enum status dir_make(const char *path, struct diag *d)

@@ -13,7 +13,8 @@
  * than `max`. */
 enum status file_read(char **text, size_t *len, struct arena *a, const char *path, size_t max,
                       struct diag *d) MUST_CHECK;
-/* Writes to a temporary name in the same folder, then renames. On failure `path` is as it was. */
+/* Writes to a temporary name in the same folder, then renames. On failure `path` is as it was. A
+ * link is followed; a device or pipe is written to, never replaced. */
 enum status file_write(const char *path, const void *data, size_t len, struct diag *d) MUST_CHECK;
 /* Makes the folder and its parents; an existing one is fine. */
 enum status dir_make(const char *path, struct diag *d) MUST_CHECK;
