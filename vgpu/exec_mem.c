@@ -180,40 +180,45 @@ static inline void scatter_run(struct warp *w, const struct insn *in, unsigned c
     }
 }
 
+static inline void load_element(struct warp *w, const struct insn *in, uint32_t slot, uint32_t lane,
+                                const unsigned char *from)
+{
+    const bool sign = (in->flags & INSN_FLAG_SIGNED) != 0;
+    uint64_t x = 0;
+
+    switch (in->width) {
+    case 1:
+        x = sign ? (uint64_t)(int64_t)(int8_t)*from : *from;
+        break;
+    case 2: {
+        uint16_t h;
+        memcpy(&h, from, 2);
+        x = sign ? (uint64_t)(int64_t)(int16_t)h : h;
+        break;
+    }
+    case 4: {
+        uint32_t v;
+        memcpy(&v, from, 4);
+        x = v;
+        break;
+    }
+    default:
+        memcpy(&x, from, 8);
+        break;
+    }
+    if (in->width == 8)
+        SLOT(lane_u64, w, slot)[lane] = x;
+    else
+        SLOT(lane_u32, w, slot)[lane] = (uint32_t)x;
+}
 static inline void load_lane(struct warp *w, const struct insn *in, uint32_t lane,
                              const unsigned char *from)
 {
     const uint32_t *slots = value_slots(w, in, &in->d);
-    const bool sign = (in->flags & INSN_FLAG_SIGNED) != 0;
 
     for (unsigned i = 0; i < in->vec; i++, from += in->width) {
-        if (slots[i] == ~0u)
-            continue;
-        uint64_t x = 0;
-        switch (in->width) {
-        case 1:
-            x = sign ? (uint64_t)(int64_t)(int8_t)*from : *from;
-            break;
-        case 2: {
-            uint16_t h;
-            memcpy(&h, from, 2);
-            x = sign ? (uint64_t)(int64_t)(int16_t)h : h;
-            break;
-        }
-        case 4: {
-            uint32_t v;
-            memcpy(&v, from, 4);
-            x = v;
-            break;
-        }
-        default:
-            memcpy(&x, from, 8);
-            break;
-        }
-        if (in->width == 8)
-            SLOT(lane_u64, w, slots[i])[lane] = x;
-        else
-            SLOT(lane_u32, w, slots[i])[lane] = (uint32_t)x;
+        if (slots[i] != ~0u)
+            load_element(w, in, slots[i], lane, from);
     }
 }
 static inline void value_lane(struct warp *w, const struct insn *in, uint32_t lane,
@@ -963,7 +968,22 @@ static void op_ld_param(struct warp *w, const struct insn *in, uint32_t lanes)
         lane_param_fault(w, in, lanes, offset, bytes);
         return;
     }
-    FOR_EACH_LANE(lane, lanes) { load_lane(w, in, lane, w->grid->params + offset); }
+    const uint32_t *slots = value_slots(w, in, &in->d);
+    const uint32_t first = (uint32_t)__builtin_ctz(lanes);
+    for (unsigned i = 0; i < in->vec; i++) {
+        if (slots[i] == ~0u)
+            continue;
+        load_element(w, in, slots[i], first, w->grid->params + offset + i * in->width);
+        if (in->width == 8) {
+            lane_u64 *pd = SLOT(lane_u64, w, slots[i]);
+            const uint64_t x = pd[first];
+            LANE_LOOP FOR_LANES { pd[lane] = (lanes >> lane & 1) != 0 ? x : pd[lane]; }
+        } else {
+            lane_u32 *pd = SLOT(lane_u32, w, slots[i]);
+            const uint32_t x = pd[first];
+            LANE_LOOP FOR_LANES { pd[lane] = (lanes >> lane & 1) != 0 ? x : pd[lane]; }
+        }
+    }
 }
 /* The same with offsets in a register. */
 static void op_ld_param_at(struct warp *w, const struct insn *in, uint32_t lanes)

@@ -401,6 +401,16 @@ static bool one_lane(struct warp *w, const struct insn *in, enum ptx_space space
         }
         return true;
     }
+    if (how == ACCESS_READ && power && address % n == 0) { /* as the instruction's last access */
+        struct mem_hint *h = &w->grid->hints[w->pc % MEM_HINTS];
+        const unsigned char *from = mem_host_hint(&w->grid->device->space, address, n, h);
+        if (from && !h->alloc->init) {
+            memcpy(bytes, from, n);
+            if (w->grid->device->options.counters)
+                mem_touch(h->alloc, address, n);
+            return true;
+        }
+    }
     unsigned char *host[WARP_LANES] = {NULL};
     const unsigned piece = power ? n : 1;
     for (unsigned i = 0; i < n; i += piece) {

@@ -1035,9 +1035,10 @@ void shadow_async_begin(struct warp *w, const struct insn *in, uint32_t lane, ui
         return;
     const uint32_t site = shadow_site_of(s, w, in);
     for (uint32_t i = 0; i < n; i += WORD) { /* it may overwrite only what is ordered before it */
-        at[lane] = addr + i;
-        check_access(w, in, at, 1u << lane, WORD, SHADOW_WRITE, NULL);
         const uint32_t k = (addr + i) / WORD;
+        at[lane] = addr + i;
+        if (s->exact || !shadow_word_write(s, w->index, site, k, lane))
+            check_access(w, in, at, 1u << lane, WORD, SHADOW_WRITE, NULL);
         if (s->wt[k] == TIME_SPLIT)
             continue; /* cannot be: a whole word was just written */
         s->marked = true;
