@@ -1,4 +1,4 @@
-// @idea   the file to submit: a block per tile, a first look for its splits, no end tests
+// @idea   a block per tile, a first look for its splits, no end tests
 // @source own
 // @expect AC
 // @arch   sm_80
