@@ -432,6 +432,23 @@ static inline bool lanes_in_hint(const struct mem_hint *h, const uint64_t addr[W
     return lanes_offsets(off, addr, lanes, h->addr, (uint32_t)h->size - bytes, bytes - 1);
 }
 
+/* Words just stored that hold another value now: lanes met there. */
+static inline void overwritten(struct warp *w, const struct insn *in, uint32_t lanes,
+                               const uint64_t addr[WARP_LANES], const uint32_t off[WARP_LANES],
+                               const unsigned char *base)
+{
+    const lane_u32 *values = SLOT(lane_u32, w, *value_slots(w, in, &in->b));
+    lane_u32 now[WARP_LANES] __attribute__((aligned(64)));
+    uint32_t lost = 0;
+
+    if (in->vec != 1)
+        return;
+    LANE_LOOP FOR_LANES { now[lane] = values[lane]; }
+    lanes_gather32(now, base, off, lanes);
+    LANE_LOOP FOR_LANES { lost |= (uint32_t)(now[lane] != values[lane]) << lane; }
+    if (lost)
+        lane_overwritten(w, in, addr, lanes, lost);
+}
 /* All in the allocation of the hint. */
 static inline void one_allocation(struct warp *w, const struct insn *in, uint32_t lanes,
                                   const uint64_t addr[WARP_LANES], const uint32_t off[WARP_LANES],
@@ -453,6 +470,8 @@ static inline void one_allocation(struct warp *w, const struct insn *in, uint32_
     }
     init_lanes(a, addr, lanes, bytes);
     w->grid->memory_version += store_lanes(w, in, lanes, off, h->host);
+    if (bytes == 4 && !(in->flags & INSN_FLAG_STRONG) && w->grid->device->options.check_race)
+        overwritten(w, in, lanes, addr, off, h->host);
 }
 
 /* Several allocations, a very large one, or a store to constants: one lane after the other. */

@@ -25,7 +25,9 @@ struct collect {
     uint32_t b[WARP_LANES], c[WARP_LANES];
     uint32_t bits; /* predicate operands, as a mask */
     uint32_t result[WARP_LANES];
-    uint32_t pred; /* predicate results */
+    uint32_t pred;   /* predicate results */
+    uint32_t lost;   /* lanes that read one which does not take part, */
+    uint32_t absent; /* and what the first of them read */
 };
 
 static uint64_t sync_key(enum sync_kind kind, unsigned op, uint32_t mask)
@@ -77,7 +79,11 @@ static void shfl_finish(const struct insn *in, struct collect *c)
     {
         bool valid = false;
         uint32_t from = shfl_source(in->op, lane, c->b[lane], c->c[lane], &valid) & 31;
-        c->result[lane] = c->members >> from & 1 ? (uint32_t)c->a[from] : POISON;
+        const bool there = c->members >> from & 1;
+        c->result[lane] = there ? (uint32_t)c->a[from] : POISON;
+        if (!there && !c->lost)
+            c->absent = from;
+        c->lost |= there ? 0 : 1u << lane;
         c->pred |= valid ? 1u << lane : 0;
     }
 }
@@ -213,6 +219,20 @@ static uint32_t parked_lanes(const struct warp *w, uint64_t key)
     return lanes;
 }
 
+/* A person sees a NaN and asks where it comes from. */
+static void report_absent(struct warp *w, const struct insn *in, const struct collect *c)
+{
+    const uint32_t lane = (uint32_t)__builtin_ctz(c->lost);
+    char detail[120];
+    snprintf(detail, sizeof detail, "lane %u reads lane %u, which %s; lanes %08x take part", lane,
+             c->absent,
+             !(w->lanes >> c->absent & 1) ? "does not exist"
+             : w->live >> c->absent & 1   ? "is not in the mask"
+                                          : "has exited",
+             c->members);
+    exec_finding(w, in, FAULT_SHUFFLE_ABSENT, lane, detail);
+}
+
 /* Completes an operation of `lanes` of the running group (at `in`, may be none) together with the
  * groups parked under key. */
 static void complete(struct warp *w, enum sync_kind kind, uint64_t key, const struct insn *in,
@@ -235,6 +255,8 @@ static void complete(struct warp *w, enum sync_kind kind, uint64_t key, const st
         s->gather(w, any, g->mask, &c);
     }
     s->finish(any, &c);
+    if (c.lost && w->grid->device->options.check_sync)
+        report_absent(w, any, &c);
     for (uint32_t i = 0; i < w->group_count; i++) {
         struct group *g = &w->groups[i];
         if (g->state != GROUP_PARKED || g->key != key)

@@ -270,6 +270,32 @@ void lane_param_fault(struct warp *w, const struct insn *in, uint32_t lanes, uin
                     detail);
 }
 
+void lane_overwritten(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES],
+                      uint32_t lanes, uint32_t lost)
+{
+    const uint32_t lane = (uint32_t)__builtin_ctz(lost);
+    uint32_t won = lane;
+
+    FOR_EACH_LANE(l, lanes & ~lost)
+    {
+        if (addr[l] == addr[lane])
+            won = l;
+    }
+    const struct place other = exec_place(w, in, won);
+    struct finding f = {.kind = FAULT_RACE_GLOBAL,
+                        .grid = w->grid,
+                        .at = exec_place(w, in, lane),
+                        .address = addr[lane],
+                        .width = in->width,
+                        .lanes = (uint32_t)__builtin_popcount(lost),
+                        .other = &other};
+    f.alloc = mem_find(&w->grid->device->space, addr[lane], &f.alloc_inside);
+    snprintf(f.detail, sizeof f.detail,
+             "what thread (%u,%u,%u) wrote is there now; an atomic would keep both",
+             other.thread[0], other.thread[1], other.thread[2]);
+    report_finding(&w->grid->device->report, &f);
+}
+
 /* ---- local memory ---- */
 bool lane_local_ready(struct warp *w, const struct insn *in)
 {

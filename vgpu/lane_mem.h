@@ -39,6 +39,10 @@ void lane_local_fault(struct warp *w, const struct insn *in, const uint64_t offs
                       uint32_t lanes, unsigned bytes);
 /* "byte 12 of 'tile'": where an offset into the block's shared memory lies. */
 void lane_shared_name(const struct warp *w, uint32_t offset, char *out, size_t size);
+/* Reports that of lanes storing to one global word the ones in `lost` were overwritten by another
+ * value. */
+void lane_overwritten(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES],
+                      uint32_t lanes, uint32_t lost);
 /* Reports reads of global bytes never written: lanes of addr whose bytes are not all initialised.
  */
 void lane_uninit(struct warp *w, const struct insn *in, const uint64_t addr[WARP_LANES],

@@ -121,9 +121,10 @@ struct grid { /* one launch */
     uint64_t next_block;
 };
 struct vgpu_options {
-    bool check_mem, check_init, check_race, check_sync, counters, per_insn, strict, hostile;
+    bool check_mem, check_init, check_race, check_sync, counters, per_insn, strict;
     bool early_async; /* deliver asynchronous copies at once */
     uint64_t seed, budget;
+    uint64_t fail_alloc; /* this allocation of device memory fails, counted from 1; 0: none */
     uint64_t memory_mib;
     int fd; /* findings, -1 = stderr text */
     const char *names[16];

@@ -138,6 +138,7 @@ static void leave_capture(struct runtime *rt, const struct graph *g)
         if (e->graph == g) {
             e->graph = NULL;
             e->tip_count = 0;
+            e->stale = true;
         }
 }
 
@@ -152,8 +153,10 @@ static cudaError_t end(struct runtime *rt, cudaStream_t handle, cudaGraph_t *out
     *out = NULL;
     if (s->capture == cudaStreamCaptureStatusNone)
         return cudaErrorIllegalState;
-    if (!s->origin)
+    if (!s->origin) {
+        capture_spoil(rt, s->graph);
         return cudaErrorStreamCaptureUnmatched;
+    }
     struct graph *g = s->graph;
     cudaError_t e = cudaSuccess;
     for (const struct stream *t = rt->streams; t;

@@ -68,7 +68,9 @@ static int encode_tiled(void *map, unsigned type, uint32_t rank, void *address, 
 typedef int encode_fn(void *, unsigned, uint32_t, void *, const uint64_t *, const uint64_t *,
                       const uint32_t *, const uint32_t *, unsigned, unsigned, unsigned, unsigned);
 
-static cudaError_t entry_point(const char *symbol, void **out,
+enum { ENCODE_SINCE = 12000 }; /* CUDA version of cuTensorMapEncodeTiled */
+
+static cudaError_t entry_point(const char *symbol, void **out, unsigned version,
                                enum cudaDriverEntryPointQueryResult *status)
 {
     encode_fn *const encode = encode_tiled;
@@ -78,10 +80,12 @@ static cudaError_t entry_point(const char *symbol, void **out,
         return cudaErrorInvalidValue;
     found = strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
     *out = NULL;
-    if (found)
+    if (found && version >= ENCODE_SINCE)
         memcpy(out, &encode, sizeof encode);
     if (status)
-        *status = found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+        *status = !found                   ? cudaDriverEntryPointSymbolNotFound
+                  : version < ENCODE_SINCE ? cudaDriverEntryPointVersionNotSufficent
+                                           : cudaDriverEntryPointSuccess;
     return cudaSuccess;
 }
 
@@ -90,7 +94,7 @@ EXPORT cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function,
                                            enum cudaDriverEntryPointQueryResult *status)
 {
     (void)flags;
-    API_BODY(API_WORK, entry_point(symbol, function, status))
+    API_BODY(API_WORK, entry_point(symbol, function, CUDART_VERSION, status))
 }
 /* The header marks the name as deprecated; programs still import it. */
 #pragma GCC diagnostic push
@@ -102,7 +106,7 @@ EXPORT cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **f
                                                     unsigned version, unsigned long long flags,
                                                     enum cudaDriverEntryPointQueryResult *status)
 {
-    (void)flags, (void)version;
-    API_BODY(API_WORK, entry_point(symbol, function, status))
+    (void)flags;
+    API_BODY(API_WORK, entry_point(symbol, function, version, status))
 }
 PER_THREAD_STREAM(cudaGetDriverEntryPointByVersion);

@@ -76,6 +76,7 @@ EXPORT cudaError_t cudaEventDestroy(cudaEvent_t event) API_BODY(API_WORK, event_
                    : cudaErrorMemoryAllocation;
     }
     e->graph = NULL;
+    e->stale = false;
     w.u.event = e;
     return stream_submit(rt, stream, &w);
 }
@@ -103,7 +104,9 @@ static cudaError_t event_wait_host(struct runtime *rt, cudaEvent_t handle)
 
     if (!e)
         return cudaErrorInvalidResourceHandle;
-    return e->graph ? cudaErrorCapturedEvent : cudaSuccess;
+    if (!e->graph)
+        return e->stale ? cudaErrorInvalidValue : cudaSuccess;
+    return capture_spoil(rt, e->graph) ? cudaErrorCapturedEvent : cudaErrorInvalidValue;
 }
 
 EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -135,8 +138,10 @@ EXPORT cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_
     if (s->capture == cudaStreamCaptureStatusNone) {
         struct stream *origin = NULL;
         for (struct stream *t = rt->streams; t; t = t->next)
-            if (t->graph == e->graph && t->capture == cudaStreamCaptureStatusActive && t->origin)
+            if (t->graph == e->graph && t->capture != cudaStreamCaptureStatusNone && t->origin)
                 origin = t;
+        if (origin && origin->capture == cudaStreamCaptureStatusInvalidated)
+            return cudaErrorInvalidValue;
         if (!origin || s == &rt->legacy)
             return cudaErrorStreamCaptureUnsupported;
         s->capture = cudaStreamCaptureStatusActive;

@@ -1,7 +1,8 @@
 /*
  * kernel.c - kernel launches: both host stub forms, configurations, attributes, and what is known
  * about a kernel. Executes nothing itself: sched_run does. Invariant: a wrong configuration is
- * refused at the launch, a fault surfaces at the next synchronising call.
+ * refused at the launch, with cudaErrorInvalidValue as CUDA 13 does; a fault surfaces at the next
+ * synchronising call.
  */
 #include "runtime.h"
 
@@ -164,10 +165,10 @@ static cudaError_t check_config(struct runtime *rt, const struct launch *l)
     if (k->func->reqntid[0] &&
         (l->block.x != k->func->reqntid[0] || l->block.y != k->func->reqntid[1] ||
          l->block.z != k->func->reqntid[2]))
-        return refuse_launch(rt, cudaErrorInvalidConfiguration, k, l->grid, l->block,
+        return refuse_launch(rt, cudaErrorInvalidValue, k, l->grid, l->block,
                              "its __block_size__ is another");
     if (threads > kernel_max_threads(k))
-        return refuse_launch(rt, cudaErrorLaunchOutOfResources, k, l->grid, l->block,
+        return refuse_launch(rt, cudaErrorInvalidValue, k, l->grid, l->block,
                              "more threads than its __launch_bounds__ or its registers allow");
     if (l->cooperative) {
         const uint64_t per_sm =
@@ -189,12 +190,6 @@ static unsigned char *pack_params(const struct ptx_func *f, void **args)
     return block;
 }
 
-/* For a kernel of a library the runtime hands on the driver's plain answer. */
-static cudaError_t wrong_shape(const struct kernel *k)
-{
-    return k && !k->stub ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
-}
-
 cudaError_t launch_prepare(struct runtime *rt, struct launch *l, const void *func, dim3 grid,
                            dim3 block, void **args, size_t shared, bool cooperative)
 {
@@ -207,14 +202,12 @@ cudaError_t launch_prepare(struct runtime *rt, struct launch *l, const void *fun
     const char *wrong = misshapen(grid, block);
     l->kernel = kernel_find(rt, func, &e);
     if (wrong)
-        return refuse_launch(rt, wrong_shape(l->kernel), l->kernel, grid, block, wrong);
+        return refuse_launch(rt, cudaErrorInvalidValue, l->kernel, grid, block, wrong);
     if (!l->kernel)
         return e;
     if (l->kernel->func->param_count && !args)
         return cudaErrorInvalidValue;
     e = check_config(rt, l);
-    if (e == cudaErrorInvalidConfiguration || e == cudaErrorLaunchOutOfResources)
-        return l->kernel->stub ? e : wrong_shape(l->kernel);
     if (e != cudaSuccess)
         return e;
     l->params = pack_params(l->kernel->func, args);

@@ -30,6 +30,12 @@ cudaError_t device_alloc(struct runtime *rt, void **out, size_t size, enum alloc
     *out = NULL;
     if (size == 0)
         return cudaSuccess;
+    const uint64_t fails = rt->device.options.fail_alloc;
+    if (fails && ++rt->allocations == fails) {
+        runtime_warn(rt, "allocation %llu fails, as the option fail_alloc asks",
+                     (unsigned long long)fails);
+        return cudaErrorMemoryAllocation;
+    }
     struct alloc *a = mem_alloc(&rt->device.space, size, kind);
     if (!a) {
         runtime_warn(

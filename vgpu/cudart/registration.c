@@ -252,12 +252,25 @@ static void add_var(struct runtime *rt, struct module *m, const void *host, cons
     m->vars = v;
 }
 
+/* Generated code names a managed variable by the pointer it keeps, so the address is the variable's
+ * own. */
+static struct symbol_var *managed_at(struct runtime *rt, const void *address)
+{
+    for (struct module *m = rt->modules; m; m = m->next)
+        for (struct symbol_var *v = m->vars; v; v = v->next)
+            if (v->managed && *v->managed && *v->managed == address)
+                return v;
+    return NULL;
+}
+
 cudaError_t device_symbol_find(struct runtime *rt, const void *symbol, struct alloc **a,
                                size_t *size)
 {
     struct symbol_var *v = object_find(&rt->objects, symbol, OBJECT_SYMBOL);
     const struct ptx_var *p = NULL;
 
+    if (!v)
+        v = managed_at(rt, symbol);
     if (!v)
         return cudaErrorInvalidSymbol;
     if (module_load(rt, v->module) != cudaSuccess)

@@ -107,6 +107,7 @@ struct stream {
 struct event {
     unsigned flags;
     bool recorded;
+    bool stale; /* last recorded in a capture that is over */
     uint64_t clock;
     struct graph *graph; /* captured: the nodes a wait will depend on */
     struct graph_node **tips;
@@ -206,6 +207,7 @@ struct runtime {
     struct graph *graphs;
     unsigned long long stream_ids, capture_ids;
     unsigned names_given;       /* allocations that took a name from the options */
+    uint64_t allocations;       /* asked for, counted for the option fail_alloc */
     size_t limits[LIMIT_COUNT]; /* cudaDeviceSetLimit, by enum cudaLimit */
     unsigned device_flags;
     unsigned capturing; /* streams under capture */
@@ -293,6 +295,8 @@ void work_drop(struct work *w);
 /* Error of a call that cannot be part of a graph: forbidden while a stream is captured, unless the
  * thread or the capture allows it. Ends the capture. */
 cudaError_t capture_unsafe(struct runtime *rt);
+/* Ends the capture that fills a graph; false: none does any more. */
+bool capture_spoil(struct runtime *rt, const struct graph *g);
 /* Error of a call that would wait for the streams under capture. Ends the capture. */
 cudaError_t capture_implicit(struct runtime *rt);
 cudaError_t stream_sync(struct runtime *rt, cudaStream_t s);

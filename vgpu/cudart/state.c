@@ -79,8 +79,8 @@ static bool set_option(struct vgpu_options *o, char *names, const char *key, con
         o->per_insn = n != 0;
     else if (strcmp(key, "strict") == 0)
         o->strict = n != 0;
-    else if (strcmp(key, "hostile") == 0)
-        o->hostile = n != 0;
+    else if (strcmp(key, "fail_alloc") == 0)
+        o->fail_alloc = n;
     else if (strcmp(key, "early_async") == 0)
         o->early_async = n != 0;
     else if (strcmp(key, "seed") == 0)

@@ -158,6 +158,18 @@ static bool spoil_captures(struct runtime *rt, bool all)
     return hit;
 }
 
+bool capture_spoil(struct runtime *rt, const struct graph *g)
+{
+    bool hit = false;
+
+    for (struct stream *s = rt->streams; s; s = s->next)
+        if (s->capture == cudaStreamCaptureStatusActive && s->graph == g) {
+            s->capture = cudaStreamCaptureStatusInvalidated;
+            hit = true;
+        }
+    return hit;
+}
+
 cudaError_t capture_unsafe(struct runtime *rt)
 {
     if (api_thread()->capture_mode == cudaStreamCaptureModeRelaxed)
