@@ -117,6 +117,31 @@ static void reset_clears(void)
     CHILD_EXPECT(cudaSuccess, cudaDeviceSynchronize());
 }
 
+/* The option that a solution's way through a full memory is tried with. */
+static void third_allocation_fails(void)
+{
+    void *p[4] = {NULL};
+
+    if (setenv("WARPJUDGE_VGPU", "fail_alloc=3", 1) != 0)
+        _exit(1);
+    if (!bench_is_virtual())
+        return;
+    CHILD_EXPECT(cudaSuccess, cudaMalloc(&p[0], 16));
+    CHILD_EXPECT(cudaSuccess, cudaMallocAsync(&p[1], 16, NULL));
+    CHILD_EXPECT(cudaErrorMemoryAllocation, cudaMalloc(&p[2], 16));
+    CHILD_EXPECT(cudaErrorMemoryAllocation, cudaGetLastError());
+    CHILD_EXPECT(cudaSuccess, cudaMalloc(&p[3], 16));
+    CHILD_EXPECT(cudaSuccess, cudaFree(p[3]));
+    if (p[2])
+        _exit(1);
+}
+
+static void test_failing_allocation(void **state)
+{
+    (void)state;
+    in_child(third_allocation_fails);
+}
+
 static void test_plain(void **state)
 {
     (void)state;
@@ -168,7 +193,7 @@ int main(void)
         cmocka_unit_test(test_plain),          cmocka_unit_test(test_illegal_address),
         cmocka_unit_test(test_misaligned),     cmocka_unit_test(test_trap),
         cmocka_unit_test(test_use_after_free), cmocka_unit_test(test_reset),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_failing_allocation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
