@@ -8,8 +8,9 @@
 // the sums of blocks to meet. Measured in steps: nobody adds the sums of the blocks, 11.5 us; this
 // design 12.0; one atomicAdd per block and a ticket 12.3; partials, fence and ticket 12.5;
 // cublasSdot 16.0. How it works is told in reduction/single_pass.cu.
-// N <= 128 is one warp and one round trip to memory: 3.5 us cold, where an empty kernel takes 2.7
-// and a kernel that copies one word 3.3 to 3.5. There is nothing left to gain. fp32 chains are at
+// N <= 128 is one warp and one round trip to memory. At N = 5, cold, on average: 3.36 us, where an
+// empty kernel takes 2.73, one that stores a constant 2.95 and one that copies a word 3.24: 0.12 are
+// left for two arrays, the products and their sum. fp32 chains are at
 // most 10 products long (18 if A and B are aligned differently), everything above them is double.
 // Deterministic for given N, alignment and number of SMs.
 
@@ -271,25 +272,31 @@ __global__ void __launch_bounds__(BLOCK, 1)
     report();
 }
 
-// A handful of elements: one warp, no shared memory, no barrier, all loads in flight at once.
+// A handful of elements: one warp, no shared memory, no barrier, all loads in flight at once. The
+// result's place is called for first, so that its address is translated while the loads are under
+// way, and few elements take few shuffles.
+template <int LANES, int PAIRS>
 __global__ void __launch_bounds__(32)
     dot_tiny(const float *__restrict__ a, const float *__restrict__ b, int n,
              float *__restrict__ result)
 {
     const int lane = static_cast<int>(threadIdx.x);
-    float x[TINY_N / 32];
-    float y[TINY_N / 32];
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(result));
+    float x[PAIRS];
+    float y[PAIRS];
 #pragma unroll
-    for (int k = 0; k < TINY_N / 32; ++k) {
-        const int i = lane + k * 32;
+    for (int k = 0; k < PAIRS; ++k) {
+        const int i = lane + k * LANES;
         x[k] = i < n ? a[i] : 0.0f;
         y[k] = i < n ? b[i] : 0.0f;
     }
     double acc = 0.0;
 #pragma unroll
-    for (int k = 0; k < TINY_N / 32; ++k)
+    for (int k = 0; k < PAIRS; ++k)
         acc = fma(static_cast<double>(x[k]), static_cast<double>(y[k]), acc);
-    acc = warp_sum(acc);
+#pragma unroll
+    for (int mask = LANES / 2; mask > 0; mask /= 2)
+        acc += __shfl_xor_sync(FULL_WARP, acc, mask);
     if (lane == 0)
         *result = static_cast<float>(acc);
 }
@@ -299,7 +306,8 @@ __global__ void __launch_bounds__(32)
 extern "C" void solve(const float *A, const float *B, float *result, int N)
 {
     if (N <= TINY_N) {
-        dot_tiny<<<1, 32>>>(A, B, N, result);
+        const auto tiny = N <= 8 ? dot_tiny<8, 1> : dot_tiny<32, TINY_N / 32>;
+        tiny<<<1, 32>>>(A, B, N, result);
         return;
     }
 
