@@ -9,6 +9,7 @@
 #include "draw.h"
 #include "proc.h"
 #include "sanitizer.h"
+#include "sha256.h"
 #include "xalloc.h"
 #include <assert.h>
 #include <errno.h>
@@ -724,6 +725,32 @@ static void call_plan(struct work *w)
         repeat_calls(w);
 }
 
+/* A wrong answer may be a damaged file: before it is blamed on the solution, the bytes are compared
+ * with their pins. Larger files are hashed while they are made, which has to do. */
+static void check_pins(struct work *w)
+{
+    const struct {
+        const struct casefile *file;
+        const struct file_pin *pin;
+    } both[] = {{&w->files.in, &w->c->in}, {&w->files.ref, &w->c->ref}};
+    char hex[65];
+
+    if (casedef_elements(w->run->p, w->c) > JUDGING_SMALL)
+        return;
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        if (both[i].pin->sha256[0] == '\0')
+            continue; /* not from a manifest */
+        sha256_hex(hex, both[i].file->map, both[i].file->size);
+        if (strcmp(hex, both[i].pin->sha256) != 0)
+            fail_case(w, w->out->call, VERDICT_JE,
+                      arena_printf(w->run->arena,
+                                   "case file %s differs from its pin; delete it and it is made "
+                                   "again",
+                                   both[i].pin->path),
+                      "");
+    }
+}
+
 static void judge_case(struct run *run, const struct casedef *c, struct case_result *out)
 {
     struct work *w = xalloc(sizeof *w);
@@ -755,6 +782,8 @@ static void judge_case(struct run *run, const struct casedef *c, struct case_res
                   arena_strdup(run->arena, text));
     } else {
         call_plan(w);
+        if (out->verdict == VERDICT_WA && w->c == c)
+            check_pins(w);
     }
     if (out->verdict == VERDICT_TLE)
         run->timeouts++;
@@ -905,7 +934,8 @@ enum status judging_run_solution(struct solution_result *out, struct arena *a,
         return st;
     }
     if (st != STATUS_OK) {
-        out->reason = arena_strdup(a, local.text);
+        out->reason = local.file[0] != '\0' ? arena_printf(a, "%s: %s", local.file, local.text)
+                                            : arena_strdup(a, local.text);
         if (out->reason == NULL)
             return diag_set(d, STATUS_NOMEM, "out of memory");
         results_conclude(out, st == STATUS_NOTHING ? VERDICT_SK : VERDICT_JE);
