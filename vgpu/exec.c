@@ -327,8 +327,10 @@ void exec_describe_waits(const struct block *b, char *text, size_t size)
             if (told(b, i, k))
                 continue;
             describe_group(b, g, who, sizeof who);
-            int n = snprintf(text + used, size - used, "%s%s at line %u: %s", used ? "; " : "", who,
-                             line_at(g), inst->text);
+            const size_t len = strlen(inst->text);
+            const bool ended = len > 0 && inst->text[len - 1] == ';';
+            int n = snprintf(text + used, size - used, "%s%s at line %u: %.*s", used ? "; " : "",
+                             who, line_at(g), (int)(len - ended), inst->text);
             used += n > 0 ? (size_t)n : 0;
         }
     }

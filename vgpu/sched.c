@@ -5,6 +5,7 @@
  */
 #include "exec.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,24 @@ static bool start_block(struct block *b, uint64_t linear)
 }
 
 /* ---- the end of a launch ---- */
+/* The first group that runs, for it is the one that goes nowhere; else the first that waits. */
+static const struct group *told_group(const struct block *b, uint32_t *warp)
+{
+    const struct group *found = NULL;
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        for (uint32_t k = 0; k < b->warps[i].group_count; k++) {
+            const struct group *g = &b->warps[i].groups[k];
+            if (found && g->state != GROUP_RUN)
+                continue;
+            found = g;
+            *warp = i;
+            if (g->state == GROUP_RUN)
+                return g;
+        }
+    }
+    return found;
+}
+
 static void report_end(struct grid *g, struct block *b, enum fault_kind kind, const char *lead)
 {
     struct finding f;
@@ -199,16 +218,14 @@ static void report_end(struct grid *g, struct block *b, enum fault_kind kind, co
     if (b) {
         char waits[200];
         memcpy(f.at.block, b->index, sizeof f.at.block);
-        for (uint32_t i = 0; i < b->warp_count; i++) {
-            struct warp *w = &b->warps[i];
-            if (w->group_count == 0)
-                continue;
-            const struct group *any = &w->groups[0];
+        uint32_t of = 0;
+        const struct group *any = told_group(b, &of);
+        if (any) {
+            struct warp *w = &b->warps[of];
             exec_enter(w, any->frame);
             f.at = exec_place(w, &any->frame->program->code[any->pc],
                               (uint32_t)__builtin_ctz(any->mask));
             f.lanes = (uint32_t)__builtin_popcount(any->mask);
-            break;
         }
         exec_describe_waits(b, waits, sizeof waits);
         snprintf(f.detail, sizeof f.detail, "%s%s", lead, waits);
@@ -320,7 +337,10 @@ static void run_window(struct grid *g, struct block **window, uint32_t size, uin
             idle_rounds = 0;
             idle_from = g->executed;
         } else if (++idle_rounds >= IDLE_ROUNDS && g->executed - idle_from >= IDLE_INSTRUCTIONS) {
-            report_end(g, window[0], FAULT_NO_PROGRESS, "");
+            char lead[96] = "";
+            if (total > size) /* a grid barrier made by hand waits for blocks that cannot come */
+                snprintf(lead, sizeof lead, "%u of %" PRIu64 " blocks are resident; ", size, total);
+            report_end(g, window[0], FAULT_NO_PROGRESS, lead);
         }
     }
 }
