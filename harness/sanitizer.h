@@ -2,8 +2,8 @@
  * sanitizer.h - what compute-sanitizer said about a run: its summary line and the first problem.
  * Starts nothing.
  */
-#ifndef JUDGE_SANITIZER_H
-#define JUDGE_SANITIZER_H
+#ifndef HARNESS_SANITIZER_H
+#define HARNESS_SANITIZER_H
 
 #include <stdbool.h>
 #include <stddef.h>
