@@ -58,8 +58,11 @@ static cudaError_t begin(struct runtime *rt, struct stream *s, struct graph *g,
 }
 
 EXPORT cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
-    API_BODY(API_WORK, begin(rt, stream_find(rt, stream), NULL, mode))
-        PER_THREAD_STREAM(cudaStreamBeginCapture);
+{
+    API_BODY(API_WORK, begin(rt, stream_find(rt, stream), NULL, mode));
+}
+
+PER_THREAD_STREAM(cudaStreamBeginCapture);
 
 static cudaError_t set_tips(struct runtime *rt, struct stream *s, const cudaGraphNode_t *deps,
                             size_t count, bool add)
@@ -103,7 +106,7 @@ EXPORT cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_
                                                  enum cudaStreamCaptureMode mode)
 {
     (void)data;
-    API_BODY(API_WORK, begin_in_graph(rt, stream, graph, deps, count, mode))
+    API_BODY(API_WORK, begin_in_graph(rt, stream, graph, deps, count, mode));
 }
 PER_THREAD_STREAM(cudaStreamBeginCaptureToGraph);
 
@@ -177,7 +180,10 @@ static cudaError_t end(struct runtime *rt, cudaStream_t handle, cudaGraph_t *out
 }
 
 EXPORT cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-    API_BODY(API_WORK, end(rt, stream, graph)) PER_THREAD_STREAM(cudaStreamEndCapture);
+{
+    API_BODY(API_WORK, end(rt, stream, graph));
+}
+PER_THREAD_STREAM(cudaStreamEndCapture);
 
 static cudaError_t is_capturing(struct runtime *rt, cudaStream_t handle,
                                 enum cudaStreamCaptureStatus *status)
@@ -193,7 +199,10 @@ static cudaError_t is_capturing(struct runtime *rt, cudaStream_t handle,
 }
 
 EXPORT cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-    API_BODY(API_WORK, is_capturing(rt, stream, status)) PER_THREAD_STREAM(cudaStreamIsCapturing);
+{
+    API_BODY(API_WORK, is_capturing(rt, stream, status));
+}
+PER_THREAD_STREAM(cudaStreamIsCapturing);
 
 static cudaError_t info(struct runtime *rt, cudaStream_t handle,
                         enum cudaStreamCaptureStatus *status, unsigned long long *id,
@@ -227,8 +236,11 @@ EXPORT cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
                                             unsigned long long *id, cudaGraph_t *graph,
                                             const cudaGraphNode_t **deps,
                                             const cudaGraphEdgeData **data, size_t *count)
-    API_BODY(API_WORK, info(rt, stream, status, id, graph, deps, data, count))
-        PER_THREAD_STREAM(cudaStreamGetCaptureInfo);
+{
+    API_BODY(API_WORK, info(rt, stream, status, id, graph, deps, data, count));
+}
+
+PER_THREAD_STREAM(cudaStreamGetCaptureInfo);
 
 static cudaError_t update(struct runtime *rt, cudaStream_t handle, const cudaGraphNode_t *deps,
                           size_t count, unsigned flags)
@@ -249,7 +261,7 @@ EXPORT cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cuda
                                                        unsigned flags)
 {
     (void)data;
-    API_BODY(API_WORK, update(rt, stream, deps, count, flags))
+    API_BODY(API_WORK, update(rt, stream, deps, count, flags));
 }
 PER_THREAD_STREAM(cudaStreamUpdateCaptureDependencies);
 
@@ -266,4 +278,6 @@ static cudaError_t exchange_mode(enum cudaStreamCaptureMode *mode)
 }
 
 EXPORT cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-    API_BODY(API_WORK, exchange_mode(mode))
+{
+    API_BODY(API_WORK, exchange_mode(mode));
+}

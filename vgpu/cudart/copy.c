@@ -237,30 +237,39 @@ static cudaError_t copy_now(struct runtime *rt, struct copy c)
 }
 
 EXPORT cudaError_t cudaMemcpy(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind)
-    API_BODY(API_SYNC, copy_now(rt, flat_copy(dst, src, n, kind))) PER_THREAD_DEFAULT(cudaMemcpy);
+{
+    API_BODY(API_SYNC, copy_now(rt, flat_copy(dst, src, n, kind)));
+}
+PER_THREAD_DEFAULT(cudaMemcpy);
 
 EXPORT cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind,
                                    cudaStream_t stream)
-    API_BODY(API_WORK, submit_copy(rt, flat_copy(dst, src, n, kind), stream))
-        PER_THREAD_STREAM(cudaMemcpyAsync);
+{
+    API_BODY(API_WORK, submit_copy(rt, flat_copy(dst, src, n, kind), stream));
+}
+
+PER_THREAD_STREAM(cudaMemcpyAsync);
 
 EXPORT cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device,
                                   size_t n)
+{
     API_BODY(API_SYNC, dst_device || src_device
                            ? cudaErrorInvalidDevice
-                           : submit_copy(rt, flat_copy(dst, src, n, cudaMemcpyDefault), NULL))
+                           : submit_copy(rt, flat_copy(dst, src, n, cudaMemcpyDefault), NULL));
+}
 
-        EXPORT cudaError_t
-    cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t n,
-                        cudaStream_t stream)
-        API_BODY(API_WORK, dst_device || src_device
-                               ? cudaErrorInvalidDevice
-                               : submit_copy(rt, flat_copy(dst, src, n, cudaMemcpyDefault), stream))
+EXPORT cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
+                                       size_t n, cudaStream_t stream)
+{
+    API_BODY(API_WORK, dst_device || src_device
+                           ? cudaErrorInvalidDevice
+                           : submit_copy(rt, flat_copy(dst, src, n, cudaMemcpyDefault), stream));
+}
 
-    /* Several copies in one call; their attributes say when sources may be read, which is at once
-       here. */
-    static cudaError_t submit_batch(struct runtime *rt, void *const *dsts, const void *const *srcs,
-                                    const size_t *sizes, size_t count, cudaStream_t stream)
+/* Several copies in one call; their attributes say when sources may be read, which is at once
+   here. */
+static cudaError_t submit_batch(struct runtime *rt, void *const *dsts, const void *const *srcs,
+                                const size_t *sizes, size_t count, cudaStream_t stream)
 {
     if (count == 0 || !dsts || !srcs || !sizes || stream == NULL)
         return cudaErrorInvalidValue; /* the legacy stream is not allowed */
@@ -285,7 +294,7 @@ EXPORT cudaError_t cudaMemcpyBatchAsync(void *const *dsts, const void *const *sr
                                         size_t attribute_count, cudaStream_t stream)
 {
     (void)attributes, (void)indices, (void)attribute_count;
-    API_BODY(API_WORK, submit_batch(rt, dsts, srcs, sizes, count, stream))
+    API_BODY(API_WORK, submit_batch(rt, dsts, srcs, sizes, count, stream));
 }
 PER_THREAD_STREAM(cudaMemcpyBatchAsync);
 
@@ -314,16 +323,22 @@ static cudaError_t submit_pitched(struct runtime *rt, struct copy c, cudaStream_
 
 EXPORT cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch,
                                 size_t width, size_t height, enum cudaMemcpyKind kind)
+{
     API_BODY(API_SYNC,
-             submit_pitched(rt, pitched_copy(dst, dpitch, src, spitch, width, height, kind), NULL))
-        PER_THREAD_DEFAULT(cudaMemcpy2D);
+             submit_pitched(rt, pitched_copy(dst, dpitch, src, spitch, width, height, kind), NULL));
+}
+
+PER_THREAD_DEFAULT(cudaMemcpy2D);
 
 EXPORT cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
                                      size_t width, size_t height, enum cudaMemcpyKind kind,
                                      cudaStream_t stream)
-    API_BODY(API_WORK,
-             submit_pitched(rt, pitched_copy(dst, dpitch, src, spitch, width, height, kind),
-                            stream)) PER_THREAD_STREAM(cudaMemcpy2DAsync);
+{
+    API_BODY(
+        API_WORK,
+        submit_pitched(rt, pitched_copy(dst, dpitch, src, spitch, width, height, kind), stream));
+}
+PER_THREAD_STREAM(cudaMemcpy2DAsync);
 
 /* Positions and extents are in bytes across, rows down, slices deep, as no array takes part. */
 /* A box that is larger than its memory, and one that begins too late, are different errors. */
@@ -382,10 +397,16 @@ static cudaError_t submit_3d(struct runtime *rt, const struct cudaMemcpy3DParms 
 }
 
 EXPORT cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
-    API_BODY(API_SYNC, submit_3d(rt, p, NULL)) PER_THREAD_DEFAULT(cudaMemcpy3D);
+{
+    API_BODY(API_SYNC, submit_3d(rt, p, NULL));
+}
+PER_THREAD_DEFAULT(cudaMemcpy3D);
 
 EXPORT cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
-    API_BODY(API_WORK, submit_3d(rt, p, stream)) PER_THREAD_STREAM(cudaMemcpy3DAsync);
+{
+    API_BODY(API_WORK, submit_3d(rt, p, stream));
+}
+PER_THREAD_STREAM(cudaMemcpy3DAsync);
 
 /* ---- memset ---- */
 
@@ -409,12 +430,18 @@ static struct fill flat_fill(void *dst, int value, size_t n)
 /* On hardware it does not wait; here every set is done when it returns, so nothing is lost by not
  * surfacing faults. */
 EXPORT cudaError_t cudaMemset(void *dst, int value, size_t n)
-    API_BODY(API_WORK, submit_fill(rt, flat_fill(dst, value, n), NULL))
-        PER_THREAD_DEFAULT(cudaMemset);
+{
+    API_BODY(API_WORK, submit_fill(rt, flat_fill(dst, value, n), NULL));
+}
+
+PER_THREAD_DEFAULT(cudaMemset);
 
 EXPORT cudaError_t cudaMemsetAsync(void *dst, int value, size_t n, cudaStream_t stream)
-    API_BODY(API_WORK, submit_fill(rt, flat_fill(dst, value, n), stream))
-        PER_THREAD_STREAM(cudaMemsetAsync);
+{
+    API_BODY(API_WORK, submit_fill(rt, flat_fill(dst, value, n), stream));
+}
+
+PER_THREAD_STREAM(cudaMemsetAsync);
 
 static struct fill pitched_fill(void *dst, size_t pitch, int value, size_t width, size_t height)
 {
@@ -426,13 +453,19 @@ static struct fill pitched_fill(void *dst, size_t pitch, int value, size_t width
 }
 
 EXPORT cudaError_t cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
-    API_BODY(API_WORK, submit_fill(rt, pitched_fill(dst, pitch, value, width, height), NULL))
-        PER_THREAD_DEFAULT(cudaMemset2D);
+{
+    API_BODY(API_WORK, submit_fill(rt, pitched_fill(dst, pitch, value, width, height), NULL));
+}
+
+PER_THREAD_DEFAULT(cudaMemset2D);
 
 EXPORT cudaError_t cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width,
                                      size_t height, cudaStream_t stream)
-    API_BODY(API_WORK, submit_fill(rt, pitched_fill(dst, pitch, value, width, height), stream))
-        PER_THREAD_STREAM(cudaMemset2DAsync);
+{
+    API_BODY(API_WORK, submit_fill(rt, pitched_fill(dst, pitch, value, width, height), stream));
+}
+
+PER_THREAD_STREAM(cudaMemset2DAsync);
 
 static struct fill box_fill(struct cudaPitchedPtr p, int value, struct cudaExtent e)
 {
@@ -444,13 +477,19 @@ static struct fill box_fill(struct cudaPitchedPtr p, int value, struct cudaExten
 }
 
 EXPORT cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent extent)
-    API_BODY(API_WORK, submit_fill(rt, box_fill(p, value, extent), NULL))
-        PER_THREAD_DEFAULT(cudaMemset3D);
+{
+    API_BODY(API_WORK, submit_fill(rt, box_fill(p, value, extent), NULL));
+}
+
+PER_THREAD_DEFAULT(cudaMemset3D);
 
 EXPORT cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent extent,
                                      cudaStream_t stream)
-    API_BODY(API_WORK, submit_fill(rt, box_fill(p, value, extent), stream))
-        PER_THREAD_STREAM(cudaMemset3DAsync);
+{
+    API_BODY(API_WORK, submit_fill(rt, box_fill(p, value, extent), stream));
+}
+
+PER_THREAD_STREAM(cudaMemset3DAsync);
 
 /* ---- symbols ---- */
 
@@ -495,24 +534,36 @@ static cudaError_t copy_from_symbol(struct runtime *rt, void *dst, const void *s
 
 EXPORT cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t n, size_t offset,
                                       enum cudaMemcpyKind kind)
-    API_BODY(API_SYNC, copy_to_symbol(rt, symbol, src, n, offset, kind, NULL))
-        PER_THREAD_DEFAULT(cudaMemcpyToSymbol);
+{
+    API_BODY(API_SYNC, copy_to_symbol(rt, symbol, src, n, offset, kind, NULL));
+}
+
+PER_THREAD_DEFAULT(cudaMemcpyToSymbol);
 
 EXPORT cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t n,
                                            size_t offset, enum cudaMemcpyKind kind,
                                            cudaStream_t stream)
-    API_BODY(API_WORK, copy_to_symbol(rt, symbol, src, n, offset, kind, stream))
-        PER_THREAD_STREAM(cudaMemcpyToSymbolAsync);
+{
+    API_BODY(API_WORK, copy_to_symbol(rt, symbol, src, n, offset, kind, stream));
+}
+
+PER_THREAD_STREAM(cudaMemcpyToSymbolAsync);
 
 EXPORT cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t n, size_t offset,
                                         enum cudaMemcpyKind kind)
-    API_BODY(API_SYNC, copy_from_symbol(rt, dst, symbol, n, offset, kind, NULL))
-        PER_THREAD_DEFAULT(cudaMemcpyFromSymbol);
+{
+    API_BODY(API_SYNC, copy_from_symbol(rt, dst, symbol, n, offset, kind, NULL));
+}
+
+PER_THREAD_DEFAULT(cudaMemcpyFromSymbol);
 
 EXPORT cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t n, size_t offset,
                                              enum cudaMemcpyKind kind, cudaStream_t stream)
-    API_BODY(API_WORK, copy_from_symbol(rt, dst, symbol, n, offset, kind, stream))
-        PER_THREAD_STREAM(cudaMemcpyFromSymbolAsync);
+{
+    API_BODY(API_WORK, copy_from_symbol(rt, dst, symbol, n, offset, kind, stream));
+}
+
+PER_THREAD_STREAM(cudaMemcpyFromSymbolAsync);
 
 static cudaError_t symbol_address(struct runtime *rt, void **out, const void *symbol)
 {
@@ -520,9 +571,11 @@ static cudaError_t symbol_address(struct runtime *rt, void **out, const void *sy
 }
 
 EXPORT cudaError_t cudaGetSymbolAddress(void **p, const void *symbol)
-    API_BODY(API_WORK, symbol_address(rt, p, symbol))
+{
+    API_BODY(API_WORK, symbol_address(rt, p, symbol));
+}
 
-        static cudaError_t symbol_size(struct runtime *rt, size_t *size, const void *symbol)
+static cudaError_t symbol_size(struct runtime *rt, size_t *size, const void *symbol)
 {
     struct alloc *a = NULL;
 
@@ -530,4 +583,6 @@ EXPORT cudaError_t cudaGetSymbolAddress(void **p, const void *symbol)
 }
 
 EXPORT cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
-    API_BODY(API_WORK, symbol_size(rt, size, symbol))
+{
+    API_BODY(API_WORK, symbol_size(rt, size, symbol));
+}

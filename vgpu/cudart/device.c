@@ -36,9 +36,11 @@ static cudaError_t get_attribute(struct runtime *rt, int *value, enum cudaDevice
 }
 
 EXPORT cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
-    API_BODY(API_PLAIN, get_attribute(rt, value, attribute, device))
+{
+    API_BODY(API_PLAIN, get_attribute(rt, value, attribute, device));
+}
 
-        static int attribute(const struct runtime *rt, enum cudaDeviceAttr a)
+static int attribute(const struct runtime *rt, enum cudaDeviceAttr a)
 {
     bool known = false;
 
@@ -116,11 +118,13 @@ static cudaError_t get_properties(struct runtime *rt, struct cudaDeviceProp *p, 
 }
 
 EXPORT cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
-    API_BODY(API_PLAIN, get_properties(rt, prop, device))
+{
+    API_BODY(API_PLAIN, get_properties(rt, prop, device));
+}
 
-    /* ---- which device ---- */
+/* ---- which device ---- */
 
-    static cudaError_t give_int(int *out, int value)
+static cudaError_t give_int(int *out, int value)
 {
     if (!out)
         return cudaErrorInvalidValue;
@@ -128,19 +132,25 @@ EXPORT cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int devi
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaGetDeviceCount(int *count)
-    API_BODY(API_PLAIN, give_int(count, 1)) EXPORT cudaError_t cudaGetDevice(int *device)
-        API_BODY(API_PLAIN, give_int(device, 0)) EXPORT cudaError_t
-    cudaSetDevice(int device)
-        API_BODY(API_PLAIN, device == 0 ? cudaSuccess : cudaErrorInvalidDevice) EXPORT cudaError_t
-    cudaDriverGetVersion(int *version)
-        API_BODY(API_PLAIN, give_int(version, VERSION)) EXPORT cudaError_t
-    cudaRuntimeGetVersion(int *version) API_BODY(API_PLAIN, give_int(version, VERSION))
+EXPORT cudaError_t cudaGetDeviceCount(int *count) { API_BODY(API_PLAIN, give_int(count, 1)); }
+EXPORT cudaError_t cudaGetDevice(int *device) { API_BODY(API_PLAIN, give_int(device, 0)); }
+EXPORT cudaError_t cudaSetDevice(int device)
+{
+    API_BODY(API_PLAIN, device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+EXPORT cudaError_t cudaDriverGetVersion(int *version)
+{
+    API_BODY(API_PLAIN, give_int(version, VERSION));
+}
+EXPORT cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    API_BODY(API_PLAIN, give_int(version, VERSION));
+}
 
-        EXPORT cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
+EXPORT cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
     (void)device_flags, (void)flags;
-    API_BODY(API_PLAIN, device == 0 ? cudaSuccess : cudaErrorInvalidDevice)
+    API_BODY(API_PLAIN, device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
 static cudaError_t choose(int *device, const struct cudaDeviceProp *prop)
@@ -149,9 +159,11 @@ static cudaError_t choose(int *device, const struct cudaDeviceProp *prop)
 }
 
 EXPORT cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
-    API_BODY(API_PLAIN, choose(device, prop))
+{
+    API_BODY(API_PLAIN, choose(device, prop));
+}
 
-        static cudaError_t valid_devices(const int *list, int n)
+static cudaError_t valid_devices(const int *list, int n)
 {
     if (n < 0 || (n > 0 && !list))
         return cudaErrorInvalidValue;
@@ -161,9 +173,12 @@ EXPORT cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *pr
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaSetValidDevices(int *list, int n) API_BODY(API_PLAIN, valid_devices(list, n))
+EXPORT cudaError_t cudaSetValidDevices(int *list, int n)
+{
+    API_BODY(API_PLAIN, valid_devices(list, n));
+}
 
-    static cudaError_t set_flags(struct runtime *rt, unsigned flags)
+static cudaError_t set_flags(struct runtime *rt, unsigned flags)
 {
     const unsigned wait = flags & cudaDeviceScheduleMask;
 
@@ -173,9 +188,9 @@ EXPORT cudaError_t cudaSetValidDevices(int *list, int n) API_BODY(API_PLAIN, val
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaSetDeviceFlags(unsigned flags) API_BODY(API_PLAIN, set_flags(rt, flags))
+EXPORT cudaError_t cudaSetDeviceFlags(unsigned flags) { API_BODY(API_PLAIN, set_flags(rt, flags)); }
 
-    static cudaError_t get_flags(struct runtime *rt, unsigned *flags)
+static cudaError_t get_flags(struct runtime *rt, unsigned *flags)
 {
     if (!flags)
         return cudaErrorInvalidValue;
@@ -183,9 +198,12 @@ EXPORT cudaError_t cudaSetDeviceFlags(unsigned flags) API_BODY(API_PLAIN, set_fl
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaGetDeviceFlags(unsigned *flags) API_BODY(API_PLAIN, get_flags(rt, flags))
+EXPORT cudaError_t cudaGetDeviceFlags(unsigned *flags)
+{
+    API_BODY(API_PLAIN, get_flags(rt, flags));
+}
 
-    static cudaError_t pci_id(char *out, int len, int device)
+static cudaError_t pci_id(char *out, int len, int device)
 {
     if (!out || len < 13)
         return cudaErrorInvalidValue;
@@ -196,13 +214,17 @@ EXPORT cudaError_t cudaGetDeviceFlags(unsigned *flags) API_BODY(API_PLAIN, get_f
 }
 
 EXPORT cudaError_t cudaDeviceGetPCIBusId(char *id, int len, int device)
-    API_BODY(API_PLAIN, pci_id(id, len, device))
+{
+    API_BODY(API_PLAIN, pci_id(id, len, device));
+}
 
-        EXPORT cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
-            API_BODY(API_PLAIN, !id || strcmp(id, "0000:00:00.0") != 0 ? cudaErrorInvalidValue
-                                                                       : give_int(device, 0))
+EXPORT cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
+{
+    API_BODY(API_PLAIN,
+             !id || strcmp(id, "0000:00:00.0") != 0 ? cudaErrorInvalidValue : give_int(device, 0));
+}
 
-                static cudaError_t can_access(int *can, int a, int b)
+static cudaError_t can_access(int *can, int a, int b)
 {
     if (a != 0 || b != 0)
         return cudaErrorInvalidDevice;
@@ -210,18 +232,20 @@ EXPORT cudaError_t cudaDeviceGetPCIBusId(char *id, int len, int device)
 }
 
 EXPORT cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
-    API_BODY(API_PLAIN, can_access(can, device, peer))
+{
+    API_BODY(API_PLAIN, can_access(can, device, peer));
+}
 
-        EXPORT cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+EXPORT cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     (void)flags;
-    API_BODY(API_WORK, peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice)
+    API_BODY(API_WORK, peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
 }
 
 EXPORT cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
     (void)peer;
-    API_BODY(API_WORK, cudaErrorPeerAccessNotEnabled)
+    API_BODY(API_WORK, cudaErrorPeerAccessNotEnabled);
 }
 
 static cudaError_t peer_attribute(int *value, int a, int b)
@@ -234,7 +258,7 @@ EXPORT cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr 
                                              int source, int target)
 {
     (void)attribute;
-    API_BODY(API_PLAIN, peer_attribute(value, source, target))
+    API_BODY(API_PLAIN, peer_attribute(value, source, target));
 }
 
 /* Needs no device: it packs its arguments. */
@@ -283,12 +307,11 @@ static cudaError_t get_limit(struct runtime *rt, size_t *value, enum cudaLimit l
 }
 
 EXPORT cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
-    API_BODY(API_WORK, get_limit(rt, value, limit))
-
-        static size_t at_least(size_t value, size_t least)
 {
-    return value < least ? least : value;
+    API_BODY(API_WORK, get_limit(rt, value, limit));
 }
+
+static size_t at_least(size_t value, size_t least) { return value < least ? least : value; }
 
 /* The device's heap takes the size that is set; the stack of a called function and the buffer of
  * printf keep their own. */
@@ -313,9 +336,11 @@ static cudaError_t set_limit(struct runtime *rt, enum cudaLimit limit, size_t va
 }
 
 EXPORT cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-    API_BODY(API_WORK, set_limit(rt, limit, value))
+{
+    API_BODY(API_WORK, set_limit(rt, limit, value));
+}
 
-        static cudaError_t get_cache_config(enum cudaFuncCache *config)
+static cudaError_t get_cache_config(enum cudaFuncCache *config)
 {
     if (!config)
         return cudaErrorInvalidValue;
@@ -324,13 +349,16 @@ EXPORT cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 }
 
 EXPORT cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
-    API_BODY(API_WORK, get_cache_config(config))
+{
+    API_BODY(API_WORK, get_cache_config(config));
+}
 
-        EXPORT cudaError_t
-    cudaDeviceSetCacheConfig(enum cudaFuncCache config)
-        API_BODY(API_WORK, config > cudaFuncCachePreferEqual ? cudaErrorInvalidValue : cudaSuccess)
+EXPORT cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
+{
+    API_BODY(API_WORK, config > cudaFuncCachePreferEqual ? cudaErrorInvalidValue : cudaSuccess);
+}
 
-            static cudaError_t get_shared_config(enum cudaSharedMemConfig *config)
+static cudaError_t get_shared_config(enum cudaSharedMemConfig *config)
 {
     if (!config)
         return cudaErrorInvalidValue;
@@ -339,21 +367,23 @@ EXPORT cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 }
 
 EXPORT cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
-    API_BODY(API_WORK, get_shared_config(config))
+{
+    API_BODY(API_WORK, get_shared_config(config));
+}
 
-        EXPORT cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
-            API_BODY(API_WORK,
-                     config > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue : cudaSuccess)
+EXPORT cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+    API_BODY(API_WORK,
+             config > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue : cudaSuccess);
+}
 
-                EXPORT cudaError_t cudaCtxResetPersistingL2Cache(void)
-                    API_BODY(API_WORK, cudaSuccess)
+EXPORT cudaError_t cudaCtxResetPersistingL2Cache(void) { API_BODY(API_WORK, cudaSuccess); }
 
-                        EXPORT cudaError_t
-    cudaDeviceFlushGPUDirectRDMAWrites(enum cudaFlushGPUDirectRDMAWritesTarget target,
-                                       enum cudaFlushGPUDirectRDMAWritesScope scope)
+EXPORT cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(
+    enum cudaFlushGPUDirectRDMAWritesTarget target, enum cudaFlushGPUDirectRDMAWritesScope scope)
 {
     (void)target, (void)scope;
-    API_BODY(API_WORK, cudaErrorNotSupported)
+    API_BODY(API_WORK, cudaErrorNotSupported);
 }
 
 /* Everything goes, the sticky error too; that is the way to go on after a fault. */
@@ -371,5 +401,5 @@ EXPORT cudaError_t cudaProfilerStart(void);
 EXPORT cudaError_t cudaProfilerStop(void);
 
 /* Nothing listens. */
-EXPORT cudaError_t cudaProfilerStart(void) API_BODY(API_WORK, cudaSuccess) EXPORT cudaError_t
-    cudaProfilerStop(void) API_BODY(API_WORK, cudaSuccess)
+EXPORT cudaError_t cudaProfilerStart(void) { API_BODY(API_WORK, cudaSuccess); }
+EXPORT cudaError_t cudaProfilerStop(void) { API_BODY(API_WORK, cudaSuccess); }

@@ -94,7 +94,7 @@ EXPORT cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function,
                                            enum cudaDriverEntryPointQueryResult *status)
 {
     (void)flags;
-    API_BODY(API_WORK, entry_point(symbol, function, CUDART_VERSION, status))
+    API_BODY(API_WORK, entry_point(symbol, function, CUDART_VERSION, status));
 }
 /* The header marks the name as deprecated; programs still import it. */
 #pragma GCC diagnostic push
@@ -107,6 +107,6 @@ EXPORT cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **f
                                                     enum cudaDriverEntryPointQueryResult *status)
 {
     (void)flags;
-    API_BODY(API_WORK, entry_point(symbol, function, version, status))
+    API_BODY(API_WORK, entry_point(symbol, function, version, status));
 }
 PER_THREAD_STREAM(cudaGetDriverEntryPointByVersion);

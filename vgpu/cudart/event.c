@@ -33,12 +33,16 @@ static cudaError_t event_create(struct runtime *rt, cudaEvent_t *out, unsigned f
 }
 
 EXPORT cudaError_t cudaEventCreate(cudaEvent_t *event)
-    API_BODY(API_WORK, event_create(rt, event, 0))
+{
+    API_BODY(API_WORK, event_create(rt, event, 0));
+}
 
-        EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
-            API_BODY(API_WORK, event_create(rt, event, flags))
+EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    API_BODY(API_WORK, event_create(rt, event, flags));
+}
 
-                static cudaError_t event_destroy(struct runtime *rt, cudaEvent_t handle)
+static cudaError_t event_destroy(struct runtime *rt, cudaEvent_t handle)
 {
     struct event *e = event_find(rt, handle);
 
@@ -55,11 +59,14 @@ EXPORT cudaError_t cudaEventCreate(cudaEvent_t *event)
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaEventDestroy(cudaEvent_t event) API_BODY(API_WORK, event_destroy(rt, event))
+EXPORT cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    API_BODY(API_WORK, event_destroy(rt, event));
+}
 
-    /* Under capture an event marks nodes of the graph; an external one becomes a node itself. */
-    static cudaError_t
-    event_record(struct runtime *rt, cudaEvent_t handle, cudaStream_t stream, unsigned flags)
+/* Under capture an event marks nodes of the graph; an external one becomes a node itself. */
+static cudaError_t event_record(struct runtime *rt, cudaEvent_t handle, cudaStream_t stream,
+                                unsigned flags)
 {
     struct event *e = event_find(rt, handle);
     const struct stream *s = stream_find(rt, stream);
@@ -82,7 +89,10 @@ EXPORT cudaError_t cudaEventDestroy(cudaEvent_t event) API_BODY(API_WORK, event_
 }
 
 EXPORT cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-    API_BODY(API_WORK, event_record(rt, event, stream, 0)) PER_THREAD_STREAM(cudaEventRecord);
+{
+    API_BODY(API_WORK, event_record(rt, event, stream, 0));
+}
+PER_THREAD_STREAM(cudaEventRecord);
 
 static cudaError_t event_record_flags(struct runtime *rt, cudaEvent_t event, cudaStream_t stream,
                                       unsigned flags)
@@ -95,8 +105,11 @@ static cudaError_t event_record_flags(struct runtime *rt, cudaEvent_t event, cud
 }
 
 EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
-    API_BODY(API_WORK, event_record_flags(rt, event, stream, flags))
-        PER_THREAD_STREAM(cudaEventRecordWithFlags);
+{
+    API_BODY(API_WORK, event_record_flags(rt, event, stream, flags));
+}
+
+PER_THREAD_STREAM(cudaEventRecordWithFlags);
 
 static cudaError_t event_wait_host(struct runtime *rt, cudaEvent_t handle)
 {
@@ -110,11 +123,15 @@ static cudaError_t event_wait_host(struct runtime *rt, cudaEvent_t handle)
 }
 
 EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t event)
-    API_BODY(API_SYNC, event_wait_host(rt, event)) EXPORT cudaError_t
-    cudaEventQuery(cudaEvent_t event) API_BODY(API_SYNC, event_wait_host(rt, event))
+{
+    API_BODY(API_SYNC, event_wait_host(rt, event));
+}
+EXPORT cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    API_BODY(API_SYNC, event_wait_host(rt, event));
+}
 
-        static cudaError_t
-    event_elapsed(struct runtime *rt, float *ms, cudaEvent_t start, cudaEvent_t end)
+static cudaError_t event_elapsed(struct runtime *rt, float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     const struct event *a = event_find(rt, start), *b = event_find(rt, end);
     bool known = false;
@@ -130,10 +147,12 @@ EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t event)
 }
 
 EXPORT cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
-    API_BODY(API_SYNC, event_elapsed(rt, ms, start, end))
+{
+    API_BODY(API_SYNC, event_elapsed(rt, ms, start, end));
+}
 
-    /* A stream that waits for a captured event joins the capture. */
-    static cudaError_t join_capture(struct runtime *rt, struct stream *s, const struct event *e)
+/* A stream that waits for a captured event joins the capture. */
+static cudaError_t join_capture(struct runtime *rt, struct stream *s, const struct event *e)
 {
     if (s->capture == cudaStreamCaptureStatusNone) {
         struct stream *origin = NULL;
@@ -190,5 +209,8 @@ static cudaError_t stream_wait(struct runtime *rt, cudaStream_t stream, cudaEven
 }
 
 EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
-    API_BODY(API_WORK, stream_wait(rt, stream, event, flags))
-        PER_THREAD_STREAM(cudaStreamWaitEvent);
+{
+    API_BODY(API_WORK, stream_wait(rt, stream, event, flags));
+}
+
+PER_THREAD_STREAM(cudaStreamWaitEvent);

@@ -189,9 +189,11 @@ static cudaError_t graph_create(struct runtime *rt, cudaGraph_t *out, unsigned f
 }
 
 EXPORT cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
-    API_BODY(API_WORK, graph_create(rt, graph, flags))
+{
+    API_BODY(API_WORK, graph_create(rt, graph, flags));
+}
 
-        static cudaError_t graph_destroy(struct runtime *rt, cudaGraph_t handle)
+static cudaError_t graph_destroy(struct runtime *rt, cudaGraph_t handle)
 {
     struct graph *g = graph_find(rt, handle);
 
@@ -201,9 +203,12 @@ EXPORT cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaGraphDestroy(cudaGraph_t graph) API_BODY(API_WORK, graph_destroy(rt, graph))
+EXPORT cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    API_BODY(API_WORK, graph_destroy(rt, graph));
+}
 
-    static void forget_dependency(struct graph_node *n, const struct graph_node *gone)
+static void forget_dependency(struct graph_node *n, const struct graph_node *gone)
 {
     size_t kept = 0;
 
@@ -234,11 +239,13 @@ static cudaError_t node_destroy(struct runtime *rt, cudaGraphNode_t handle)
 }
 
 EXPORT cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
-    API_BODY(API_WORK, node_destroy(rt, node))
+{
+    API_BODY(API_WORK, node_destroy(rt, node));
+}
 
-    /* ---- edges ---- */
+/* ---- edges ---- */
 
-    static bool depends(const struct graph_node *n, const struct graph_node *on)
+static bool depends(const struct graph_node *n, const struct graph_node *on)
 {
     for (size_t i = 0; i < n->dep_count; i++)
         if (n->deps[i] == on)
@@ -283,7 +290,7 @@ EXPORT cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNo
                                             const cudaGraphEdgeData *data, size_t count)
 {
     (void)data; /* programmatic edges order less than full ones; here every edge orders fully */
-    API_BODY(API_WORK, change_edges(rt, graph, from, to, count, true))
+    API_BODY(API_WORK, change_edges(rt, graph, from, to, count, true));
 }
 
 EXPORT cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
@@ -291,7 +298,7 @@ EXPORT cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGrap
                                                const cudaGraphEdgeData *data, size_t count)
 {
     (void)data;
-    API_BODY(API_WORK, change_edges(rt, graph, from, to, count, false))
+    API_BODY(API_WORK, change_edges(rt, graph, from, to, count, false));
 }
 
 /* ---- questions ---- */
@@ -338,15 +345,17 @@ static cudaError_t get_nodes(struct runtime *rt, cudaGraph_t handle, cudaGraphNo
 }
 
 EXPORT cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-    API_BODY(API_WORK, get_nodes(rt, graph, nodes, count, false))
+{
+    API_BODY(API_WORK, get_nodes(rt, graph, nodes, count, false));
+}
 
-        EXPORT cudaError_t
-    cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-        API_BODY(API_WORK, get_nodes(rt, graph, nodes, count, true))
+EXPORT cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    API_BODY(API_WORK, get_nodes(rt, graph, nodes, count, true));
+}
 
-            static cudaError_t
-    get_edges(struct runtime *rt, cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode_t *to,
-              cudaGraphEdgeData *data, size_t *count)
+static cudaError_t get_edges(struct runtime *rt, cudaGraph_t handle, cudaGraphNode_t *from,
+                             cudaGraphNode_t *to, cudaGraphEdgeData *data, size_t *count)
 {
     const struct graph *g = graph_find(rt, handle);
 
@@ -362,11 +371,12 @@ EXPORT cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, 
 
 EXPORT cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                                      cudaGraphEdgeData *data, size_t *count)
-    API_BODY(API_WORK, get_edges(rt, graph, from, to, data, count))
+{
+    API_BODY(API_WORK, get_edges(rt, graph, from, to, data, count));
+}
 
-        static cudaError_t
-    get_neighbours(struct runtime *rt, cudaGraphNode_t handle, cudaGraphNode_t *out,
-                   cudaGraphEdgeData *data, size_t *count, bool before)
+static cudaError_t get_neighbours(struct runtime *rt, cudaGraphNode_t handle, cudaGraphNode_t *out,
+                                  cudaGraphEdgeData *data, size_t *count, bool before)
 {
     const struct graph_node *n = node_find(rt, handle);
 
@@ -384,16 +394,19 @@ EXPORT cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, c
 
 EXPORT cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out,
                                                 cudaGraphEdgeData *data, size_t *count)
-    API_BODY(API_WORK, get_neighbours(rt, node, out, data, count, true))
+{
+    API_BODY(API_WORK, get_neighbours(rt, node, out, data, count, true));
+}
 
-        EXPORT cudaError_t
-    cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out,
-                                   cudaGraphEdgeData *data, size_t *count)
-        API_BODY(API_WORK, get_neighbours(rt, node, out, data, count, false))
+EXPORT cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out,
+                                                  cudaGraphEdgeData *data, size_t *count)
+{
+    API_BODY(API_WORK, get_neighbours(rt, node, out, data, count, false));
+}
 
-    /* ---- copies ---- */
+/* ---- copies ---- */
 
-    static bool copy_work(struct runtime *rt, struct work *to, const struct work *from)
+static bool copy_work(struct runtime *rt, struct work *to, const struct work *from)
 {
     *to = *from;
     if (from->kind == WORK_KERNEL) {
@@ -453,9 +466,11 @@ static cudaError_t clone_api(struct runtime *rt, cudaGraph_t *out, cudaGraph_t h
 }
 
 EXPORT cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
-    API_BODY(API_WORK, clone_api(rt, clone, graph))
+{
+    API_BODY(API_WORK, clone_api(rt, clone, graph));
+}
 
-        struct graph_node *exec_node(const struct graph *g, const struct graph_node *n)
+struct graph_node *exec_node(const struct graph *g, const struct graph_node *n)
 {
     for (size_t i = 0; i < g->count; i++) {
         struct graph_node *child = NULL;
@@ -483,13 +498,15 @@ static cudaError_t find_in_clone(struct runtime *rt, cudaGraphNode_t *out, cudaG
 
 EXPORT cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t original,
                                             cudaGraph_t clone)
-    API_BODY(API_WORK, find_in_clone(rt, out, original, clone))
+{
+    API_BODY(API_WORK, find_in_clone(rt, out, original, clone));
+}
 
-    /* ---- execution ---- */
+/* ---- execution ---- */
 
-    /* Repeatedly takes the first node whose dependencies are all out; false when a cycle is left.
-     */
-    static bool order_nodes(const struct graph *g, struct graph_node **order)
+/* Repeatedly takes the first node whose dependencies are all out; false when a cycle is left.
+ */
+static bool order_nodes(const struct graph *g, struct graph_node **order)
 {
     size_t done = 0;
 
@@ -544,15 +561,18 @@ static cudaError_t instantiate(struct runtime *rt, cudaGraphExec_t *out, cudaGra
 
 EXPORT cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                         unsigned long long flags)
-    API_BODY(API_WORK, instantiate(rt, exec, graph, flags))
+{
+    API_BODY(API_WORK, instantiate(rt, exec, graph, flags));
+}
 
-        EXPORT cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                                         unsigned long long flags)
-            API_BODY(API_WORK, instantiate(rt, exec, graph, flags))
+EXPORT cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                 unsigned long long flags)
+{
+    API_BODY(API_WORK, instantiate(rt, exec, graph, flags));
+}
 
-                static cudaError_t
-    instantiate_with(struct runtime *rt, cudaGraphExec_t *exec, cudaGraph_t graph,
-                     cudaGraphInstantiateParams *p)
+static cudaError_t instantiate_with(struct runtime *rt, cudaGraphExec_t *exec, cudaGraph_t graph,
+                                    cudaGraphInstantiateParams *p)
 {
     if (!p)
         return cudaErrorInvalidValue;
@@ -564,8 +584,11 @@ EXPORT cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph
 
 EXPORT cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph,
                                                   cudaGraphInstantiateParams *params)
-    API_BODY(API_WORK, instantiate_with(rt, exec, graph, params))
-        PER_THREAD_STREAM(cudaGraphInstantiateWithParams);
+{
+    API_BODY(API_WORK, instantiate_with(rt, exec, graph, params));
+}
+
+PER_THREAD_STREAM(cudaGraphInstantiateWithParams);
 
 static cudaError_t exec_destroy(struct runtime *rt, cudaGraphExec_t handle)
 {
@@ -578,10 +601,11 @@ static cudaError_t exec_destroy(struct runtime *rt, cudaGraphExec_t handle)
 }
 
 EXPORT cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
-    API_BODY(API_WORK, exec_destroy(rt, exec))
+{
+    API_BODY(API_WORK, exec_destroy(rt, exec));
+}
 
-        static cudaError_t
-    run_nodes(struct runtime *rt, struct graph_node *const *order, size_t count);
+static cudaError_t run_nodes(struct runtime *rt, struct graph_node *const *order, size_t count);
 
 static cudaError_t run_child(struct runtime *rt, const struct graph *g)
 {
@@ -634,12 +658,18 @@ static cudaError_t graph_launch(struct runtime *rt, cudaGraphExec_t handle, cuda
 }
 
 EXPORT cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
-    API_BODY(API_WORK, graph_launch(rt, exec, stream)) PER_THREAD_STREAM(cudaGraphLaunch);
+{
+    API_BODY(API_WORK, graph_launch(rt, exec, stream));
+}
+PER_THREAD_STREAM(cudaGraphLaunch);
 
 EXPORT cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+{
     API_BODY(API_WORK, !exec_find(rt, exec)       ? cudaErrorInvalidValue
                        : !stream_find(rt, stream) ? cudaErrorInvalidResourceHandle
-                                                  : cudaSuccess) PER_THREAD_STREAM(cudaGraphUpload);
+                                                  : cudaSuccess);
+}
+PER_THREAD_STREAM(cudaGraphUpload);
 
 static cudaError_t exec_flags(struct runtime *rt, cudaGraphExec_t handle, unsigned long long *flags)
 {
@@ -652,10 +682,12 @@ static cudaError_t exec_flags(struct runtime *rt, cudaGraphExec_t handle, unsign
 }
 
 EXPORT cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
-    API_BODY(API_WORK, exec_flags(rt, exec, flags))
+{
+    API_BODY(API_WORK, exec_flags(rt, exec, flags));
+}
 
-    /* An update takes over the nodes of a graph of the same shape, in the same order. */
-    static bool same_shape(const struct graph *a, const struct graph *b)
+/* An update takes over the nodes of a graph of the same shape, in the same order. */
+static bool same_shape(const struct graph *a, const struct graph *b)
 {
     if (a->count != b->count)
         return false;
@@ -698,10 +730,12 @@ static cudaError_t exec_update(struct runtime *rt, cudaGraphExec_t handle, cudaG
 
 EXPORT cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                        cudaGraphExecUpdateResultInfo *info)
-    API_BODY(API_WORK, exec_update(rt, exec, graph, info))
+{
+    API_BODY(API_WORK, exec_update(rt, exec, graph, info));
+}
 
-        static struct graph_node *node_of_exec(struct runtime *rt, cudaGraphExec_t exec,
-                                               cudaGraphNode_t node)
+static struct graph_node *node_of_exec(struct runtime *rt, cudaGraphExec_t exec,
+                                       cudaGraphNode_t node)
 {
     const struct graph_exec *x = exec_find(rt, exec);
     const struct graph_node *n = node_find(rt, node);
@@ -720,9 +754,11 @@ static cudaError_t set_enabled(struct graph_node *n, unsigned enabled)
 
 EXPORT cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            unsigned enabled)
-    API_BODY(API_WORK, set_enabled(node_of_exec(rt, exec, node), enabled))
+{
+    API_BODY(API_WORK, set_enabled(node_of_exec(rt, exec, node), enabled));
+}
 
-        static cudaError_t get_enabled(const struct graph_node *n, unsigned *enabled)
+static cudaError_t get_enabled(const struct graph_node *n, unsigned *enabled)
 {
     if (!n || !enabled)
         return cudaErrorInvalidValue;
@@ -732,15 +768,18 @@ EXPORT cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t
 
 EXPORT cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            unsigned *enabled)
-    API_BODY(API_WORK, get_enabled(node_of_exec(rt, exec, node), enabled))
+{
+    API_BODY(API_WORK, get_enabled(node_of_exec(rt, exec, node), enabled));
+}
 
-    /* ---- memory of graphs: accounted with all other memory ---- */
+/* ---- memory of graphs: accounted with all other memory ---- */
 
-    EXPORT cudaError_t cudaDeviceGraphMemTrim(int device)
-        API_BODY(API_WORK, device ? cudaErrorInvalidDevice : cudaSuccess)
+EXPORT cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+    API_BODY(API_WORK, device ? cudaErrorInvalidDevice : cudaSuccess);
+}
 
-            static cudaError_t
-    mem_attribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
+static cudaError_t mem_attribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
 {
     const uint64_t zero = 0;
 
@@ -755,4 +794,6 @@ EXPORT cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t
 EXPORT cudaError_t cudaDeviceGetGraphMemAttribute(int device,
                                                   enum cudaGraphMemAttributeType attribute,
                                                   void *value)
-    API_BODY(API_WORK, mem_attribute(device, attribute, value))
+{
+    API_BODY(API_WORK, mem_attribute(device, attribute, value));
+}

@@ -132,11 +132,13 @@ static cudaError_t add_kernel(struct runtime *rt, cudaGraphNode_t *out, cudaGrap
 EXPORT cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                           const cudaGraphNode_t *deps, size_t count,
                                           const struct cudaKernelNodeParams *params)
-    API_BODY(API_WORK, add_kernel(rt, node, graph, deps, count, params))
+{
+    API_BODY(API_WORK, add_kernel(rt, node, graph, deps, count, params));
+}
 
-        static cudaError_t
-    add_copy(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-             size_t n, const struct cudaMemcpy3DParms *p)
+static cudaError_t add_copy(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
+                            const cudaGraphNode_t *deps, size_t n,
+                            const struct cudaMemcpy3DParms *p)
 {
     struct work w;
     const cudaError_t e = copy_work_3d(&w, p);
@@ -147,10 +149,12 @@ EXPORT cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t gra
 EXPORT cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                           const cudaGraphNode_t *deps, size_t count,
                                           const struct cudaMemcpy3DParms *params)
-    API_BODY(API_WORK, add_copy(rt, node, graph, deps, count, params))
+{
+    API_BODY(API_WORK, add_copy(rt, node, graph, deps, count, params));
+}
 
-        static cudaError_t add_work(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
-                                    const cudaGraphNode_t *deps, size_t n, struct work w)
+static cudaError_t add_work(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
+                            const cudaGraphNode_t *deps, size_t n, struct work w)
 {
     return graph_add_api(rt, out, g, deps, n, &w);
 }
@@ -158,12 +162,13 @@ EXPORT cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t gra
 EXPORT cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
                                             const cudaGraphNode_t *deps, size_t count, void *dst,
                                             const void *src, size_t n, enum cudaMemcpyKind kind)
-    API_BODY(API_WORK, add_work(rt, node, graph, deps, count, copy_work_1d(dst, src, n, kind)))
+{
+    API_BODY(API_WORK, add_work(rt, node, graph, deps, count, copy_work_1d(dst, src, n, kind)));
+}
 
-        static cudaError_t
-    add_to_symbol(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
-                  const cudaGraphNode_t *deps, size_t count, const void *symbol, const void *src,
-                  size_t n, size_t offset, enum cudaMemcpyKind kind)
+static cudaError_t add_to_symbol(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
+                                 const cudaGraphNode_t *deps, size_t count, const void *symbol,
+                                 const void *src, size_t n, size_t offset, enum cudaMemcpyKind kind)
 {
     void *dst = NULL;
     const cudaError_t e = symbol_place(rt, symbol, n, offset, &dst);
@@ -176,12 +181,14 @@ EXPORT cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGra
                                                   const cudaGraphNode_t *deps, size_t count,
                                                   const void *symbol, const void *src, size_t n,
                                                   size_t offset, enum cudaMemcpyKind kind)
-    API_BODY(API_WORK, add_to_symbol(rt, node, graph, deps, count, symbol, src, n, offset, kind))
+{
+    API_BODY(API_WORK, add_to_symbol(rt, node, graph, deps, count, symbol, src, n, offset, kind));
+}
 
-        static cudaError_t
-    add_from_symbol(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
-                    const cudaGraphNode_t *deps, size_t count, void *dst, const void *symbol,
-                    size_t n, size_t offset, enum cudaMemcpyKind kind)
+static cudaError_t add_from_symbol(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
+                                   const cudaGraphNode_t *deps, size_t count, void *dst,
+                                   const void *symbol, size_t n, size_t offset,
+                                   enum cudaMemcpyKind kind)
 {
     void *src = NULL;
     const cudaError_t e = symbol_place(rt, symbol, n, offset, &src);
@@ -194,11 +201,12 @@ EXPORT cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaG
                                                     const cudaGraphNode_t *deps, size_t count,
                                                     void *dst, const void *symbol, size_t n,
                                                     size_t offset, enum cudaMemcpyKind kind)
-    API_BODY(API_WORK, add_from_symbol(rt, node, graph, deps, count, dst, symbol, n, offset, kind))
+{
+    API_BODY(API_WORK, add_from_symbol(rt, node, graph, deps, count, dst, symbol, n, offset, kind));
+}
 
-        static cudaError_t
-    add_fill(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-             size_t n, const struct cudaMemsetParams *p)
+static cudaError_t add_fill(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
+                            const cudaGraphNode_t *deps, size_t n, const struct cudaMemsetParams *p)
 {
     struct work w;
     const cudaError_t e = fill_work(&w, p);
@@ -209,23 +217,27 @@ EXPORT cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaG
 EXPORT cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                           const cudaGraphNode_t *deps, size_t count,
                                           const struct cudaMemsetParams *params)
-    API_BODY(API_WORK, add_fill(rt, node, graph, deps, count, params))
+{
+    API_BODY(API_WORK, add_fill(rt, node, graph, deps, count, params));
+}
 
-        EXPORT cudaError_t
-    cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
-                         size_t count, const struct cudaHostNodeParams *params)
-        API_BODY(API_WORK, !params ? cudaErrorInvalidValue
-                                   : add_work(rt, node, graph, deps, count,
-                                              host_work(params->fn, params->userData)))
+EXPORT cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *deps, size_t count,
+                                        const struct cudaHostNodeParams *params)
+{
+    API_BODY(API_WORK, !params ? cudaErrorInvalidValue
+                               : add_work(rt, node, graph, deps, count,
+                                          host_work(params->fn, params->userData)));
+}
 
-            EXPORT cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                                     const cudaGraphNode_t *deps, size_t count)
-                API_BODY(API_WORK,
-                         add_work(rt, node, graph, deps, count, (struct work){.kind = WORK_EMPTY}))
+EXPORT cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                         const cudaGraphNode_t *deps, size_t count)
+{
+    API_BODY(API_WORK, add_work(rt, node, graph, deps, count, (struct work){.kind = WORK_EMPTY}));
+}
 
-                    static cudaError_t
-    add_child(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-              size_t n, cudaGraph_t child)
+static cudaError_t add_child(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
+                             const cudaGraphNode_t *deps, size_t n, cudaGraph_t child)
 {
     struct work w;
     cudaError_t e = child_work(rt, &w, child);
@@ -242,11 +254,13 @@ EXPORT cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t gra
 EXPORT cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                               const cudaGraphNode_t *deps, size_t count,
                                               cudaGraph_t child)
-    API_BODY(API_WORK, add_child(rt, node, graph, deps, count, child))
+{
+    API_BODY(API_WORK, add_child(rt, node, graph, deps, count, child));
+}
 
-        static cudaError_t
-    add_event(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-              size_t n, enum work_kind kind, cudaEvent_t event)
+static cudaError_t add_event(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
+                             const cudaGraphNode_t *deps, size_t n, enum work_kind kind,
+                             cudaEvent_t event)
 {
     struct work w;
     const cudaError_t e = event_work(rt, &w, kind, event);
@@ -257,16 +271,19 @@ EXPORT cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t
 EXPORT cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                                const cudaGraphNode_t *deps, size_t count,
                                                cudaEvent_t event)
-    API_BODY(API_WORK, add_event(rt, node, graph, deps, count, WORK_RECORD, event))
+{
+    API_BODY(API_WORK, add_event(rt, node, graph, deps, count, WORK_RECORD, event));
+}
 
-        EXPORT cudaError_t
-    cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps,
-                              size_t count, cudaEvent_t event)
-        API_BODY(API_WORK, add_event(rt, node, graph, deps, count, WORK_WAIT, event))
+EXPORT cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                             const cudaGraphNode_t *deps, size_t count,
+                                             cudaEvent_t event)
+{
+    API_BODY(API_WORK, add_event(rt, node, graph, deps, count, WORK_WAIT, event));
+}
 
-            static cudaError_t
-    add_alloc(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-              size_t n, size_t size, void **dptr)
+static cudaError_t add_alloc(struct runtime *rt, cudaGraphNode_t *out, cudaGraph_t g,
+                             const cudaGraphNode_t *deps, size_t n, size_t size, void **dptr)
 {
     struct work w;
     cudaError_t e = alloc_work(rt, &w, size);
@@ -283,11 +300,13 @@ EXPORT cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_
 EXPORT cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                             const cudaGraphNode_t *deps, size_t count,
                                             struct cudaMemAllocNodeParams *params)
+{
     API_BODY(API_WORK,
              !params ? cudaErrorInvalidValue
-                     : add_alloc(rt, node, graph, deps, count, params->bytesize, &params->dptr))
+                     : add_alloc(rt, node, graph, deps, count, params->bytesize, &params->dptr));
+}
 
-        static struct work free_work(void *p)
+static struct work free_work(void *p)
 {
     struct work w = {.kind = WORK_FREE};
 
@@ -306,14 +325,16 @@ static bool is_freed(const struct graph *g, const void *p)
 
 EXPORT cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                            const cudaGraphNode_t *deps, size_t count, void *p)
+{
     API_BODY(API_WORK, is_freed(graph_find(rt, graph), p)
                            ? cudaErrorInvalidValue
-                           : add_work(rt, node, graph, deps, count, free_work(p)))
+                           : add_work(rt, node, graph, deps, count, free_work(p)));
+}
 
-    /* ---- the general form ---- */
+/* ---- the general form ---- */
 
-    static cudaError_t
-    general_kernel(struct runtime *rt, struct work *w, const struct cudaKernelNodeParamsV2 *p)
+static cudaError_t general_kernel(struct runtime *rt, struct work *w,
+                                  const struct cudaKernelNodeParamsV2 *p)
 {
     const struct cudaKernelNodeParams plain = {.func = p->func,
                                                .gridDim = p->gridDim,
@@ -390,7 +411,7 @@ EXPORT cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                     size_t count, struct cudaGraphNodeParams *params)
 {
     (void)data;
-    API_BODY(API_WORK, add_general(rt, node, graph, deps, count, params))
+    API_BODY(API_WORK, add_general(rt, node, graph, deps, count, params));
 }
 
 /* ---- types ---- */
@@ -434,11 +455,13 @@ static cudaError_t get_type(struct runtime *rt, cudaGraphNode_t handle,
 }
 
 EXPORT cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
-    API_BODY(API_WORK, get_type(rt, node, type))
+{
+    API_BODY(API_WORK, get_type(rt, node, type));
+}
 
-    /* ---- changing ---- */
+/* ---- changing ---- */
 
-    cudaError_t node_replace(struct graph_node *n, struct work *w)
+cudaError_t node_replace(struct graph_node *n, struct work *w)
 {
     if (!n || n->work.kind != w->kind) {
         work_drop(w);
@@ -484,16 +507,19 @@ static cudaError_t set_kernel(struct runtime *rt, struct graph_node *n,
 
 EXPORT cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                                 const struct cudaKernelNodeParams *params)
-    API_BODY(API_WORK, set_kernel(rt, pick(rt, NULL, node), params))
+{
+    API_BODY(API_WORK, set_kernel(rt, pick(rt, NULL, node), params));
+}
 
-        EXPORT cudaError_t
-    cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                     const struct cudaKernelNodeParams *params)
-        API_BODY(API_WORK,
-                 !exec ? cudaErrorInvalidValue : set_kernel(rt, pick(rt, exec, node), params))
+EXPORT cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                    const struct cudaKernelNodeParams *params)
+{
+    API_BODY(API_WORK,
+             !exec ? cudaErrorInvalidValue : set_kernel(rt, pick(rt, exec, node), params));
+}
 
-            static cudaError_t
-    set_copy(struct runtime *rt, struct graph_node *n, const struct cudaMemcpy3DParms *p)
+static cudaError_t set_copy(struct runtime *rt, struct graph_node *n,
+                            const struct cudaMemcpy3DParms *p)
 {
     struct work w;
     const cudaError_t e = copy_work_3d(&w, p);
@@ -503,33 +529,37 @@ EXPORT cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
 
 EXPORT cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
                                                 const struct cudaMemcpy3DParms *params)
-    API_BODY(API_WORK, set_copy(rt, pick(rt, NULL, node), params))
+{
+    API_BODY(API_WORK, set_copy(rt, pick(rt, NULL, node), params));
+}
 
-        EXPORT cudaError_t
-    cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                     const struct cudaMemcpy3DParms *params)
-        API_BODY(API_WORK,
-                 !exec ? cudaErrorInvalidValue : set_copy(rt, pick(rt, exec, node), params))
+EXPORT cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                    const struct cudaMemcpy3DParms *params)
+{
+    API_BODY(API_WORK, !exec ? cudaErrorInvalidValue : set_copy(rt, pick(rt, exec, node), params));
+}
 
-            static cudaError_t set_work(struct runtime *rt, struct graph_node *n, struct work w)
+static cudaError_t set_work(struct runtime *rt, struct graph_node *n, struct work w)
 {
     return change(rt, n, cudaSuccess, &w);
 }
 
 EXPORT cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src,
                                                   size_t n, enum cudaMemcpyKind kind)
-    API_BODY(API_WORK, set_work(rt, pick(rt, NULL, node), copy_work_1d(dst, src, n, kind)))
+{
+    API_BODY(API_WORK, set_work(rt, pick(rt, NULL, node), copy_work_1d(dst, src, n, kind)));
+}
 
-        EXPORT cudaError_t
-    cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *dst,
-                                       const void *src, size_t n, enum cudaMemcpyKind kind)
-        API_BODY(API_WORK,
-                 !exec ? cudaErrorInvalidValue
-                       : set_work(rt, pick(rt, exec, node), copy_work_1d(dst, src, n, kind)))
+EXPORT cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                      void *dst, const void *src, size_t n,
+                                                      enum cudaMemcpyKind kind)
+{
+    API_BODY(API_WORK, !exec ? cudaErrorInvalidValue
+                             : set_work(rt, pick(rt, exec, node), copy_work_1d(dst, src, n, kind)));
+}
 
-            static cudaError_t
-    set_to_symbol(struct runtime *rt, struct graph_node *node, const void *symbol, const void *src,
-                  size_t n, size_t offset, enum cudaMemcpyKind kind)
+static cudaError_t set_to_symbol(struct runtime *rt, struct graph_node *node, const void *symbol,
+                                 const void *src, size_t n, size_t offset, enum cudaMemcpyKind kind)
 {
     void *dst = NULL;
     const cudaError_t e = symbol_place(rt, symbol, n, offset, &dst);
@@ -540,19 +570,24 @@ EXPORT cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *ds
 EXPORT cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
                                                         const void *src, size_t n, size_t offset,
                                                         enum cudaMemcpyKind kind)
-    API_BODY(API_WORK, set_to_symbol(rt, pick(rt, NULL, node), symbol, src, n, offset, kind))
+{
+    API_BODY(API_WORK, set_to_symbol(rt, pick(rt, NULL, node), symbol, src, n, offset, kind));
+}
 
-        EXPORT cudaError_t
-    cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const void *symbol, const void *src, size_t n,
-                                             size_t offset, enum cudaMemcpyKind kind)
-        API_BODY(API_WORK,
-                 !exec ? cudaErrorInvalidValue
-                       : set_to_symbol(rt, pick(rt, exec, node), symbol, src, n, offset, kind))
+EXPORT cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec,
+                                                            cudaGraphNode_t node,
+                                                            const void *symbol, const void *src,
+                                                            size_t n, size_t offset,
+                                                            enum cudaMemcpyKind kind)
+{
+    API_BODY(API_WORK, !exec
+                           ? cudaErrorInvalidValue
+                           : set_to_symbol(rt, pick(rt, exec, node), symbol, src, n, offset, kind));
+}
 
-            static cudaError_t
-    set_from_symbol(struct runtime *rt, struct graph_node *node, void *dst, const void *symbol,
-                    size_t n, size_t offset, enum cudaMemcpyKind kind)
+static cudaError_t set_from_symbol(struct runtime *rt, struct graph_node *node, void *dst,
+                                   const void *symbol, size_t n, size_t offset,
+                                   enum cudaMemcpyKind kind)
 {
     void *src = NULL;
     const cudaError_t e = symbol_place(rt, symbol, n, offset, &src);
@@ -563,18 +598,23 @@ EXPORT cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, co
 EXPORT cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst,
                                                           const void *symbol, size_t n,
                                                           size_t offset, enum cudaMemcpyKind kind)
-    API_BODY(API_WORK, set_from_symbol(rt, pick(rt, NULL, node), dst, symbol, n, offset, kind))
+{
+    API_BODY(API_WORK, set_from_symbol(rt, pick(rt, NULL, node), dst, symbol, n, offset, kind));
+}
 
-        EXPORT cudaError_t
-    cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                               void *dst, const void *symbol, size_t n,
-                                               size_t offset, enum cudaMemcpyKind kind)
-        API_BODY(API_WORK,
-                 !exec ? cudaErrorInvalidValue
-                       : set_from_symbol(rt, pick(rt, exec, node), dst, symbol, n, offset, kind))
+EXPORT cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec,
+                                                              cudaGraphNode_t node, void *dst,
+                                                              const void *symbol, size_t n,
+                                                              size_t offset,
+                                                              enum cudaMemcpyKind kind)
+{
+    API_BODY(API_WORK,
+             !exec ? cudaErrorInvalidValue
+                   : set_from_symbol(rt, pick(rt, exec, node), dst, symbol, n, offset, kind));
+}
 
-            static cudaError_t
-    set_fill(struct runtime *rt, struct graph_node *n, const struct cudaMemsetParams *p)
+static cudaError_t set_fill(struct runtime *rt, struct graph_node *n,
+                            const struct cudaMemsetParams *p)
 {
     struct work w;
     const cudaError_t e = fill_work(&w, p);
@@ -584,32 +624,36 @@ EXPORT cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, 
 
 EXPORT cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
                                                 const struct cudaMemsetParams *params)
-    API_BODY(API_WORK, set_fill(rt, pick(rt, NULL, node), params))
+{
+    API_BODY(API_WORK, set_fill(rt, pick(rt, NULL, node), params));
+}
 
-        EXPORT cudaError_t
-    cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                     const struct cudaMemsetParams *params)
-        API_BODY(API_WORK,
-                 !exec ? cudaErrorInvalidValue : set_fill(rt, pick(rt, exec, node), params))
+EXPORT cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                    const struct cudaMemsetParams *params)
+{
+    API_BODY(API_WORK, !exec ? cudaErrorInvalidValue : set_fill(rt, pick(rt, exec, node), params));
+}
 
-            static cudaError_t
-    set_host(struct runtime *rt, struct graph_node *n, const struct cudaHostNodeParams *p)
+static cudaError_t set_host(struct runtime *rt, struct graph_node *n,
+                            const struct cudaHostNodeParams *p)
 {
     return p ? set_work(rt, n, host_work(p->fn, p->userData)) : cudaErrorInvalidValue;
 }
 
 EXPORT cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
                                               const struct cudaHostNodeParams *params)
-    API_BODY(API_WORK, set_host(rt, pick(rt, NULL, node), params))
+{
+    API_BODY(API_WORK, set_host(rt, pick(rt, NULL, node), params));
+}
 
-        EXPORT cudaError_t
-    cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                   const struct cudaHostNodeParams *params)
-        API_BODY(API_WORK,
-                 !exec ? cudaErrorInvalidValue : set_host(rt, pick(rt, exec, node), params))
+EXPORT cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                  const struct cudaHostNodeParams *params)
+{
+    API_BODY(API_WORK, !exec ? cudaErrorInvalidValue : set_host(rt, pick(rt, exec, node), params));
+}
 
-            static cudaError_t
-    set_event(struct runtime *rt, struct graph_node *n, enum work_kind kind, cudaEvent_t event)
+static cudaError_t set_event(struct runtime *rt, struct graph_node *n, enum work_kind kind,
+                             cudaEvent_t event)
 {
     struct work w;
     const cudaError_t e = event_work(rt, &w, kind, event);
@@ -618,25 +662,31 @@ EXPORT cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
 }
 
 EXPORT cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-    API_BODY(API_WORK, set_event(rt, pick(rt, NULL, node), WORK_RECORD, event))
+{
+    API_BODY(API_WORK, set_event(rt, pick(rt, NULL, node), WORK_RECORD, event));
+}
 
-        EXPORT cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-            API_BODY(API_WORK, set_event(rt, pick(rt, NULL, node), WORK_WAIT, event))
+EXPORT cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+{
+    API_BODY(API_WORK, set_event(rt, pick(rt, NULL, node), WORK_WAIT, event));
+}
 
-                EXPORT cudaError_t
-    cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                         cudaEvent_t event)
-        API_BODY(API_WORK, !exec ? cudaErrorInvalidValue
-                                 : set_event(rt, pick(rt, exec, node), WORK_RECORD, event))
+EXPORT cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                        cudaEvent_t event)
+{
+    API_BODY(API_WORK, !exec ? cudaErrorInvalidValue
+                             : set_event(rt, pick(rt, exec, node), WORK_RECORD, event));
+}
 
-            EXPORT cudaError_t
-    cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                       cudaEvent_t event)
-        API_BODY(API_WORK, !exec ? cudaErrorInvalidValue
-                                 : set_event(rt, pick(rt, exec, node), WORK_WAIT, event))
+EXPORT cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                      cudaEvent_t event)
+{
+    API_BODY(API_WORK,
+             !exec ? cudaErrorInvalidValue : set_event(rt, pick(rt, exec, node), WORK_WAIT, event));
+}
 
-            static cudaError_t
-    set_general(struct runtime *rt, struct graph_node *n, struct cudaGraphNodeParams *p)
+static cudaError_t set_general(struct runtime *rt, struct graph_node *n,
+                               struct cudaGraphNodeParams *p)
 {
     struct work w = {.kind = WORK_EMPTY};
     const cudaError_t e = p ? general_work(rt, &w, p) : cudaErrorInvalidValue;
@@ -645,17 +695,20 @@ EXPORT cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEv
 }
 
 EXPORT cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *params)
-    API_BODY(API_WORK, set_general(rt, pick(rt, NULL, node), params))
+{
+    API_BODY(API_WORK, set_general(rt, pick(rt, NULL, node), params));
+}
 
-        EXPORT cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                      struct cudaGraphNodeParams *params)
-            API_BODY(API_WORK,
-                     !exec ? cudaErrorInvalidValue : set_general(rt, pick(rt, exec, node), params))
+EXPORT cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                              struct cudaGraphNodeParams *params)
+{
+    API_BODY(API_WORK,
+             !exec ? cudaErrorInvalidValue : set_general(rt, pick(rt, exec, node), params));
+}
 
-    /* ---- reading ---- */
+/* ---- reading ---- */
 
-    static struct graph_node *of_kind(struct runtime *rt, cudaGraphNode_t handle,
-                                      enum work_kind kind)
+static struct graph_node *of_kind(struct runtime *rt, cudaGraphNode_t handle, enum work_kind kind)
 {
     struct graph_node *n = node_find(rt, handle);
 
@@ -685,9 +738,11 @@ static cudaError_t get_kernel(struct graph_node *n, struct cudaKernelNodeParams 
 
 EXPORT cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                                 struct cudaKernelNodeParams *params)
-    API_BODY(API_WORK, get_kernel(of_kind(rt, node, WORK_KERNEL), params))
+{
+    API_BODY(API_WORK, get_kernel(of_kind(rt, node, WORK_KERNEL), params));
+}
 
-        static cudaError_t get_copy(const struct graph_node *n, struct cudaMemcpy3DParms *p)
+static cudaError_t get_copy(const struct graph_node *n, struct cudaMemcpy3DParms *p)
 {
     if (!n || !p)
         return cudaErrorInvalidValue;
@@ -702,9 +757,11 @@ EXPORT cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
 
 EXPORT cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
                                                 struct cudaMemcpy3DParms *params)
-    API_BODY(API_WORK, get_copy(of_kind(rt, node, WORK_COPY), params))
+{
+    API_BODY(API_WORK, get_copy(of_kind(rt, node, WORK_COPY), params));
+}
 
-        static cudaError_t get_fill(const struct graph_node *n, struct cudaMemsetParams *p)
+static cudaError_t get_fill(const struct graph_node *n, struct cudaMemsetParams *p)
 {
     if (!n || !p)
         return cudaErrorInvalidValue;
@@ -720,9 +777,11 @@ EXPORT cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
 
 EXPORT cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
                                                 struct cudaMemsetParams *params)
-    API_BODY(API_WORK, get_fill(of_kind(rt, node, WORK_SET), params))
+{
+    API_BODY(API_WORK, get_fill(of_kind(rt, node, WORK_SET), params));
+}
 
-        static cudaError_t get_host(const struct graph_node *n, struct cudaHostNodeParams *p)
+static cudaError_t get_host(const struct graph_node *n, struct cudaHostNodeParams *p)
 {
     if (!n || !p)
         return cudaErrorInvalidValue;
@@ -733,9 +792,11 @@ EXPORT cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
 
 EXPORT cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
                                               struct cudaHostNodeParams *params)
-    API_BODY(API_WORK, get_host(of_kind(rt, node, WORK_HOST), params))
+{
+    API_BODY(API_WORK, get_host(of_kind(rt, node, WORK_HOST), params));
+}
 
-        static cudaError_t get_event(const struct graph_node *n, cudaEvent_t *event)
+static cudaError_t get_event(const struct graph_node *n, cudaEvent_t *event)
 {
     if (!n || !event)
         return cudaErrorInvalidValue;
@@ -744,12 +805,16 @@ EXPORT cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
 }
 
 EXPORT cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
-    API_BODY(API_WORK, get_event(of_kind(rt, node, WORK_RECORD), event))
+{
+    API_BODY(API_WORK, get_event(of_kind(rt, node, WORK_RECORD), event));
+}
 
-        EXPORT cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
-            API_BODY(API_WORK, get_event(of_kind(rt, node, WORK_WAIT), event))
+EXPORT cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
+{
+    API_BODY(API_WORK, get_event(of_kind(rt, node, WORK_WAIT), event));
+}
 
-                static cudaError_t get_child(const struct graph_node *n, cudaGraph_t *graph)
+static cudaError_t get_child(const struct graph_node *n, cudaGraph_t *graph)
 {
     if (!n || !graph)
         return cudaErrorInvalidValue;
@@ -758,9 +823,11 @@ EXPORT cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEv
 }
 
 EXPORT cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph)
-    API_BODY(API_WORK, get_child(of_kind(rt, node, WORK_CHILD), graph))
+{
+    API_BODY(API_WORK, get_child(of_kind(rt, node, WORK_CHILD), graph));
+}
 
-        static cudaError_t get_alloc(const struct graph_node *n, struct cudaMemAllocNodeParams *p)
+static cudaError_t get_alloc(const struct graph_node *n, struct cudaMemAllocNodeParams *p)
 {
     if (!n || !p)
         return cudaErrorInvalidValue;
@@ -773,9 +840,11 @@ EXPORT cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGra
 
 EXPORT cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
                                                   struct cudaMemAllocNodeParams *params)
-    API_BODY(API_WORK, get_alloc(of_kind(rt, node, WORK_ALLOC), params))
+{
+    API_BODY(API_WORK, get_alloc(of_kind(rt, node, WORK_ALLOC), params));
+}
 
-        static cudaError_t get_free(const struct graph_node *n, void *out)
+static cudaError_t get_free(const struct graph_node *n, void *out)
 {
     if (!n || !out)
         return cudaErrorInvalidValue;
@@ -784,11 +853,13 @@ EXPORT cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
 }
 
 EXPORT cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *out)
-    API_BODY(API_WORK, get_free(of_kind(rt, node, WORK_FREE), out))
+{
+    API_BODY(API_WORK, get_free(of_kind(rt, node, WORK_FREE), out));
+}
 
-    /* Attributes of kernel nodes: cooperative is kept, the rest are hints. */
-    static cudaError_t
-    get_attribute(const struct graph_node *n, cudaLaunchAttributeID id, cudaLaunchAttributeValue *v)
+/* Attributes of kernel nodes: cooperative is kept, the rest are hints. */
+static cudaError_t get_attribute(const struct graph_node *n, cudaLaunchAttributeID id,
+                                 cudaLaunchAttributeValue *v)
 {
     if (!n || !v)
         return cudaErrorInvalidValue;
@@ -800,10 +871,12 @@ EXPORT cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *out
 
 EXPORT cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                                    cudaLaunchAttributeValue *value)
-    API_BODY(API_WORK, get_attribute(of_kind(rt, node, WORK_KERNEL), id, value))
+{
+    API_BODY(API_WORK, get_attribute(of_kind(rt, node, WORK_KERNEL), id, value));
+}
 
-        static cudaError_t
-    set_attribute(struct graph_node *n, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *v)
+static cudaError_t set_attribute(struct graph_node *n, cudaLaunchAttributeID id,
+                                 const cudaLaunchAttributeValue *v)
 {
     if (!n || !v)
         return cudaErrorInvalidValue;
@@ -814,9 +887,11 @@ EXPORT cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLau
 
 EXPORT cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                                    const cudaLaunchAttributeValue *value)
-    API_BODY(API_WORK, set_attribute(of_kind(rt, node, WORK_KERNEL), id, value))
+{
+    API_BODY(API_WORK, set_attribute(of_kind(rt, node, WORK_KERNEL), id, value));
+}
 
-        static cudaError_t copy_attributes(struct graph_node *dst, const struct graph_node *src)
+static cudaError_t copy_attributes(struct graph_node *dst, const struct graph_node *src)
 {
     if (!dst || !src)
         return cudaErrorInvalidValue;
@@ -825,5 +900,7 @@ EXPORT cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLau
 }
 
 EXPORT cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t dst, cudaGraphNode_t src)
+{
     API_BODY(API_WORK,
-             copy_attributes(of_kind(rt, dst, WORK_KERNEL), of_kind(rt, src, WORK_KERNEL)))
+             copy_attributes(of_kind(rt, dst, WORK_KERNEL), of_kind(rt, src, WORK_KERNEL)));
+}

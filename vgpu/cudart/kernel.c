@@ -263,18 +263,27 @@ static cudaError_t launch(struct runtime *rt, const void *func, dim3 grid, dim3 
 
 EXPORT cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args,
                                     size_t shared, cudaStream_t stream)
-    API_BODY(API_WORK, launch(rt, func, grid, block, args, shared, stream, false))
-        PER_THREAD_STREAM(cudaLaunchKernel);
+{
+    API_BODY(API_WORK, launch(rt, func, grid, block, args, shared, stream, false));
+}
+
+PER_THREAD_STREAM(cudaLaunchKernel);
 
 EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
                                       size_t shared, cudaStream_t stream)
-    API_BODY(API_WORK, launch(rt, kernel, grid, block, args, shared, stream, false))
-        PER_THREAD_STREAM(__cudaLaunchKernel);
+{
+    API_BODY(API_WORK, launch(rt, kernel, grid, block, args, shared, stream, false));
+}
+
+PER_THREAD_STREAM(__cudaLaunchKernel);
 
 EXPORT cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args,
                                                size_t shared, cudaStream_t stream)
-    API_BODY(API_WORK, launch(rt, func, grid, block, args, shared, stream, true))
-        PER_THREAD_STREAM(cudaLaunchCooperativeKernel);
+{
+    API_BODY(API_WORK, launch(rt, func, grid, block, args, shared, stream, true));
+}
+
+PER_THREAD_STREAM(cudaLaunchCooperativeKernel);
 
 /* ---- launches with attributes ---- */
 
@@ -354,7 +363,10 @@ static cudaError_t launch_ex(struct runtime *rt, const cudaLaunchConfig_t *c, co
 
 EXPORT cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func,
                                        void **args)
-    API_BODY(API_WORK, launch_ex(rt, config, func, args)) PER_THREAD_STREAM(cudaLaunchKernelExC);
+{
+    API_BODY(API_WORK, launch_ex(rt, config, func, args));
+}
+PER_THREAD_STREAM(cudaLaunchKernelExC);
 
 /* ---- <<< >>> ---- */
 
@@ -401,18 +413,24 @@ static cudaError_t get_kernel(struct runtime *rt, void **out, const void *stub)
 }
 
 EXPORT cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub)
-    API_BODY(API_PLAIN, get_kernel(rt, (void **)out, stub))
+{
+    API_BODY(API_PLAIN, get_kernel(rt, (void **)out, stub));
+}
 
-        EXPORT cudaError_t cudaGetKernel(cudaKernel_t *out, const void *stub)
-            API_BODY(API_WORK, get_kernel(rt, (void **)out, stub))
+EXPORT cudaError_t cudaGetKernel(cudaKernel_t *out, const void *stub)
+{
+    API_BODY(API_WORK, get_kernel(rt, (void **)out, stub));
+}
 
-                EXPORT cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *stub)
-                    API_BODY(API_WORK, get_kernel(rt, (void **)out, stub))
+EXPORT cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *stub)
+{
+    API_BODY(API_WORK, get_kernel(rt, (void **)out, stub));
+}
 
-    /* ---- attributes ---- */
+/* ---- attributes ---- */
 
-    /* What .reqnctapercluster says, else what was set. */
-    static int required_cluster(const struct kernel *k, int i)
+/* What .reqnctapercluster says, else what was set. */
+static int required_cluster(const struct kernel *k, int i)
 {
     return k->func->cluster[0] ? (int)k->func->cluster[i] : k->cluster[i];
 }
@@ -449,10 +467,11 @@ static cudaError_t func_attributes(struct runtime *rt, struct cudaFuncAttributes
 }
 
 EXPORT cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *func)
-    API_BODY(API_WORK, func_attributes(rt, attributes, func))
+{
+    API_BODY(API_WORK, func_attributes(rt, attributes, func));
+}
 
-        static cudaError_t
-    set_attribute(struct kernel *k, enum cudaFuncAttribute attribute, int value)
+static cudaError_t set_attribute(struct kernel *k, enum cudaFuncAttribute attribute, int value)
 {
     const int fixed = (int)k->program->shared_static;
 
@@ -499,16 +518,20 @@ static cudaError_t func_set_attribute(struct runtime *rt, const void *func,
 
 EXPORT cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attribute,
                                         int value)
-    API_BODY(API_WORK, func_set_attribute(rt, func, attribute, value))
+{
+    API_BODY(API_WORK, func_set_attribute(rt, func, attribute, value));
+}
 
-        EXPORT cudaError_t
-    cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
-                                    int value, int device)
-        API_BODY(API_WORK, device != 0 ? cudaErrorInvalidDevice
-                                       : func_set_attribute(rt, kernel, attribute, value))
+EXPORT cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel,
+                                                   enum cudaFuncAttribute attribute, int value,
+                                                   int device)
+{
+    API_BODY(API_WORK, device != 0 ? cudaErrorInvalidDevice
+                                   : func_set_attribute(rt, kernel, attribute, value));
+}
 
-    /* Hints to the caches: only the kernel can be wrong. */
-    static cudaError_t func_known(struct runtime *rt, const void *func)
+/* Hints to the caches: only the kernel can be wrong. */
+static cudaError_t func_known(struct runtime *rt, const void *func)
 {
     cudaError_t e = cudaSuccess;
 
@@ -517,15 +540,18 @@ EXPORT cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute
 }
 
 EXPORT cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache config)
+{
     API_BODY(API_WORK,
-             config > cudaFuncCachePreferEqual ? cudaErrorInvalidValue : func_known(rt, func))
+             config > cudaFuncCachePreferEqual ? cudaErrorInvalidValue : func_known(rt, func));
+}
 
-        EXPORT cudaError_t
-    cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config)
-        API_BODY(API_WORK, config > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue
-                                                                   : func_known(rt, func))
+EXPORT cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config)
+{
+    API_BODY(API_WORK, config > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue
+                                                               : func_known(rt, func));
+}
 
-            static cudaError_t func_name(struct runtime *rt, const char **name, const void *func)
+static cudaError_t func_name(struct runtime *rt, const char **name, const void *func)
 {
     cudaError_t e = cudaSuccess;
     const struct kernel *k = name ? kernel_find(rt, func, &e) : NULL;
@@ -537,10 +563,12 @@ EXPORT cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache c
 }
 
 EXPORT cudaError_t cudaFuncGetName(const char **name, const void *func)
-    API_BODY(API_WORK, func_name(rt, name, func))
+{
+    API_BODY(API_WORK, func_name(rt, name, func));
+}
 
-        static cudaError_t
-    param_info(struct runtime *rt, const void *func, size_t index, size_t *offset, size_t *size)
+static cudaError_t param_info(struct runtime *rt, const void *func, size_t index, size_t *offset,
+                              size_t *size)
 {
     cudaError_t e = cudaSuccess;
     const struct kernel *k = kernel_find(rt, func, &e);
@@ -557,12 +585,14 @@ EXPORT cudaError_t cudaFuncGetName(const char **name, const void *func)
 
 EXPORT cudaError_t cudaFuncGetParamInfo(const void *func, size_t index, size_t *offset,
                                         size_t *size)
-    API_BODY(API_WORK, param_info(rt, func, index, offset, size))
+{
+    API_BODY(API_WORK, param_info(rt, func, index, offset, size));
+}
 
-    /* ---- occupancy ---- */
+/* ---- occupancy ---- */
 
-    static cudaError_t
-    occupancy(struct runtime *rt, int *blocks, const void *func, int threads, size_t shared)
+static cudaError_t occupancy(struct runtime *rt, int *blocks, const void *func, int threads,
+                             size_t shared)
 {
     cudaError_t e = cudaSuccess;
     const struct kernel *k = blocks ? kernel_find(rt, func, &e) : NULL;
@@ -581,19 +611,21 @@ EXPORT cudaError_t cudaFuncGetParamInfo(const void *func, size_t index, size_t *
 
 EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func,
                                                                  int threads, size_t shared)
-    API_BODY(API_WORK, occupancy(rt, blocks, func, threads, shared))
+{
+    API_BODY(API_WORK, occupancy(rt, blocks, func, threads, shared));
+}
 
-        EXPORT cudaError_t
-    cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func,
-                                                           int threads, size_t shared,
-                                                           unsigned flags)
-        API_BODY(API_WORK,
-                 flags > 1 ? cudaErrorInvalidValue : occupancy(rt, blocks, func, threads, shared))
+EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, const void *func, int threads, size_t shared, unsigned flags)
+{
+    API_BODY(API_WORK,
+             flags > 1 ? cudaErrorInvalidValue : occupancy(rt, blocks, func, threads, shared));
+}
 
-    /* The share of an SM's shared memory that is left to each of `blocks`, as far as the kernel may
-     * have it. */
-    static cudaError_t
-    available_shared(struct runtime *rt, size_t *size, const void *func, int blocks, int threads)
+/* The share of an SM's shared memory that is left to each of `blocks`, as far as the kernel may
+ * have it. */
+static cudaError_t available_shared(struct runtime *rt, size_t *size, const void *func, int blocks,
+                                    int threads)
 {
     cudaError_t e = cudaSuccess;
     const struct kernel *k = size ? kernel_find(rt, func, &e) : NULL;
@@ -613,10 +645,12 @@ EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, co
 
 EXPORT cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *func,
                                                              int blocks, int threads)
-    API_BODY(API_WORK, available_shared(rt, size, func, blocks, threads))
+{
+    API_BODY(API_WORK, available_shared(rt, size, func, blocks, threads));
+}
 
-        static cudaError_t
-    cluster_size(struct runtime *rt, int *size, const void *func, const cudaLaunchConfig_t *config)
+static cudaError_t cluster_size(struct runtime *rt, int *size, const void *func,
+                                const cudaLaunchConfig_t *config)
 {
     cudaError_t e = cudaSuccess;
     const struct kernel *k = size && config ? kernel_find(rt, func, &e) : NULL;
@@ -630,10 +664,12 @@ EXPORT cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const
 
 EXPORT cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *func,
                                                         const cudaLaunchConfig_t *config)
-    API_BODY(API_WORK, cluster_size(rt, size, func, config))
+{
+    API_BODY(API_WORK, cluster_size(rt, size, func, config));
+}
 
-        static cudaError_t active_clusters(struct runtime *rt, int *clusters, const void *func,
-                                           const cudaLaunchConfig_t *c)
+static cudaError_t active_clusters(struct runtime *rt, int *clusters, const void *func,
+                                   const cudaLaunchConfig_t *c)
 {
     struct extras x;
     int blocks = 0;
@@ -654,4 +690,6 @@ EXPORT cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *f
 
 EXPORT cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func,
                                                   const cudaLaunchConfig_t *config)
-    API_BODY(API_WORK, active_clusters(rt, clusters, func, config))
+{
+    API_BODY(API_WORK, active_clusters(rt, clusters, func, config));
+}

@@ -70,7 +70,7 @@ EXPORT cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
 {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values,
         (void)count; /* nothing is compiled */
-    API_BODY(API_WORK, load_image(rt, library, code))
+    API_BODY(API_WORK, load_image(rt, library, code));
 }
 
 /* The whole file with a NUL behind it; NULL when it cannot be read. */
@@ -120,7 +120,7 @@ EXPORT cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *p
                                            void **values, unsigned count)
 {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    API_BODY(API_WORK, load_file(rt, library, path))
+    API_BODY(API_WORK, load_file(rt, library, path));
 }
 
 static cudaError_t unload(struct runtime *rt, cudaLibrary_t handle)
@@ -134,10 +134,13 @@ static cudaError_t unload(struct runtime *rt, cudaLibrary_t handle)
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaLibraryUnload(cudaLibrary_t library) API_BODY(API_SYNC, unload(rt, library))
+EXPORT cudaError_t cudaLibraryUnload(cudaLibrary_t library)
+{
+    API_BODY(API_SYNC, unload(rt, library));
+}
 
-    /* After a device reset the module is loaded again at the first question. */
-    static struct module *library_ready(struct runtime *rt, cudaLibrary_t handle)
+/* After a device reset the module is loaded again at the first question. */
+static struct module *library_ready(struct runtime *rt, cudaLibrary_t handle)
 {
     struct module *m = library_find(rt, handle);
 
@@ -159,10 +162,12 @@ static cudaError_t get_kernel(struct runtime *rt, cudaKernel_t *out, cudaLibrary
 
 EXPORT cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library,
                                         const char *name)
-    API_BODY(API_WORK, get_kernel(rt, kernel, library, name))
+{
+    API_BODY(API_WORK, get_kernel(rt, kernel, library, name));
+}
 
-        static cudaError_t list_kernels(struct runtime *rt, cudaKernel_t *out, unsigned room,
-                                        unsigned *count, cudaLibrary_t handle)
+static cudaError_t list_kernels(struct runtime *rt, cudaKernel_t *out, unsigned room,
+                                unsigned *count, cudaLibrary_t handle)
 {
     struct module *m = library_ready(rt, handle);
     unsigned n = 0;
@@ -187,10 +192,12 @@ static cudaError_t count_kernels(struct runtime *rt, unsigned *count, cudaLibrar
 }
 
 EXPORT cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library)
-    API_BODY(API_WORK, count_kernels(rt, count, library))
+{
+    API_BODY(API_WORK, count_kernels(rt, count, library));
+}
 
-        static cudaError_t
-    enumerate(struct runtime *rt, cudaKernel_t *kernels, unsigned room, cudaLibrary_t library)
+static cudaError_t enumerate(struct runtime *rt, cudaKernel_t *kernels, unsigned room,
+                             cudaLibrary_t library)
 {
     unsigned count = 0;
 
@@ -199,10 +206,12 @@ EXPORT cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t libr
 
 EXPORT cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned room,
                                                cudaLibrary_t library)
-    API_BODY(API_WORK, enumerate(rt, kernels, room, library))
+{
+    API_BODY(API_WORK, enumerate(rt, kernels, room, library));
+}
 
-        static cudaError_t get_variable(struct runtime *rt, void **p, size_t *bytes,
-                                        cudaLibrary_t handle, const char *name, bool managed)
+static cudaError_t get_variable(struct runtime *rt, void **p, size_t *bytes, cudaLibrary_t handle,
+                                const char *name, bool managed)
 {
     const struct module *m = library_ready(rt, handle);
     const struct ptx_var *v = m && name ? image_find(m->ptx, name) : NULL;
@@ -222,8 +231,12 @@ EXPORT cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned r
 
 EXPORT cudaError_t cudaLibraryGetGlobal(void **p, size_t *bytes, cudaLibrary_t library,
                                         const char *name)
-    API_BODY(API_WORK, get_variable(rt, p, bytes, library, name, false))
+{
+    API_BODY(API_WORK, get_variable(rt, p, bytes, library, name, false));
+}
 
-        EXPORT cudaError_t
-    cudaLibraryGetManaged(void **p, size_t *bytes, cudaLibrary_t library, const char *name)
-        API_BODY(API_WORK, get_variable(rt, p, bytes, library, name, true))
+EXPORT cudaError_t cudaLibraryGetManaged(void **p, size_t *bytes, cudaLibrary_t library,
+                                         const char *name)
+{
+    API_BODY(API_WORK, get_variable(rt, p, bytes, library, name, true));
+}

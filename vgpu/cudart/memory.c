@@ -99,12 +99,12 @@ static cudaError_t free_now(struct runtime *rt, void *p)
     return e == cudaSuccess ? device_free(rt, p, false) : e;
 }
 
-EXPORT cudaError_t cudaMalloc(void **p, size_t size) API_BODY(API_WORK, alloc_now(rt, p, size))
+EXPORT cudaError_t cudaMalloc(void **p, size_t size) { API_BODY(API_WORK, alloc_now(rt, p, size)); }
 
-    EXPORT cudaError_t cudaFree(void *p) API_BODY(API_SYNC, free_now(rt, p))
+EXPORT cudaError_t cudaFree(void *p) { API_BODY(API_SYNC, free_now(rt, p)); }
 
-        static cudaError_t malloc_pitch(struct runtime *rt, void **p, size_t *pitch, size_t width,
-                                        size_t height, size_t depth)
+static cudaError_t malloc_pitch(struct runtime *rt, void **p, size_t *pitch, size_t width,
+                                size_t height, size_t depth)
 {
     if (!p || !pitch || width > SIZE_MAX / 4)
         return cudaErrorInvalidValue;
@@ -118,10 +118,11 @@ EXPORT cudaError_t cudaMalloc(void **p, size_t size) API_BODY(API_WORK, alloc_no
 }
 
 EXPORT cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
-    API_BODY(API_WORK, malloc_pitch(rt, p, pitch, width, height, 1))
+{
+    API_BODY(API_WORK, malloc_pitch(rt, p, pitch, width, height, 1));
+}
 
-        static cudaError_t
-    malloc_3d(struct runtime *rt, struct cudaPitchedPtr *p, struct cudaExtent e)
+static cudaError_t malloc_3d(struct runtime *rt, struct cudaPitchedPtr *p, struct cudaExtent e)
 {
     if (!p)
         return cudaErrorInvalidValue;
@@ -130,12 +131,14 @@ EXPORT cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t
 }
 
 EXPORT cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent extent)
-    API_BODY(API_WORK, malloc_3d(rt, p, extent))
+{
+    API_BODY(API_WORK, malloc_3d(rt, p, extent));
+}
 
-    /* ---- host memory ---- */
+/* ---- host memory ---- */
 
-    static cudaError_t
-    host_alloc(struct runtime *rt, void **p, size_t size, enum alloc_kind kind, unsigned flags)
+static cudaError_t host_alloc(struct runtime *rt, void **p, size_t size, enum alloc_kind kind,
+                              unsigned flags)
 {
     if (!p)
         return cudaErrorInvalidValue;
@@ -158,19 +161,25 @@ EXPORT cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent exte
 }
 
 EXPORT cudaError_t cudaMallocHost(void **p, size_t size)
-    API_BODY(API_WORK, host_alloc(rt, p, size, ALLOC_PINNED, 0))
+{
+    API_BODY(API_WORK, host_alloc(rt, p, size, ALLOC_PINNED, 0));
+}
 
-        EXPORT cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags)
-            API_BODY(API_WORK, flags > 7 ? cudaErrorInvalidValue
-                                         : host_alloc(rt, p, size, ALLOC_PINNED, flags))
+EXPORT cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags)
+{
+    API_BODY(API_WORK,
+             flags > 7 ? cudaErrorInvalidValue : host_alloc(rt, p, size, ALLOC_PINNED, flags));
+}
 
-                EXPORT cudaError_t cudaMallocManaged(void **p, size_t size, unsigned flags)
-                    API_BODY(API_WORK, flags != cudaMemAttachGlobal && flags != cudaMemAttachHost
-                                           ? cudaErrorInvalidValue
-                                           : host_alloc(rt, p, size, ALLOC_MANAGED, 0))
+EXPORT cudaError_t cudaMallocManaged(void **p, size_t size, unsigned flags)
+{
+    API_BODY(API_WORK, flags != cudaMemAttachGlobal && flags != cudaMemAttachHost
+                           ? cudaErrorInvalidValue
+                           : host_alloc(rt, p, size, ALLOC_MANAGED, 0));
+}
 
-    /* The live host range of a kind that begins exactly at p. */
-    static struct alloc *host_range(struct runtime *rt, const void *p, enum alloc_kind kind)
+/* The live host range of a kind that begins exactly at p. */
+static struct alloc *host_range(struct runtime *rt, const void *p, enum alloc_kind kind)
 {
     bool inside = false;
     struct alloc *a = mem_find(&rt->device.space, address_of(p), &inside);
@@ -187,9 +196,9 @@ static cudaError_t host_free(struct runtime *rt, void *p)
     return a ? managed_free(rt, a) : cudaErrorInvalidValue;
 }
 
-EXPORT cudaError_t cudaFreeHost(void *p) API_BODY(API_SYNC, host_free(rt, p))
+EXPORT cudaError_t cudaFreeHost(void *p) { API_BODY(API_SYNC, host_free(rt, p)); }
 
-    static bool overlaps_host(const struct space *s, uint64_t addr, uint64_t size)
+static bool overlaps_host(const struct space *s, uint64_t addr, uint64_t size)
 {
     for (size_t i = 0; i < s->host_count; i++)
         if (s->hosts[i]->addr < addr + size && addr < s->hosts[i]->addr + s->hosts[i]->size)
@@ -211,9 +220,11 @@ static cudaError_t host_register(struct runtime *rt, void *p, size_t size, unsig
 }
 
 EXPORT cudaError_t cudaHostRegister(void *p, size_t size, unsigned flags)
-    API_BODY(API_WORK, flags > 15 ? cudaErrorInvalidValue : host_register(rt, p, size, flags))
+{
+    API_BODY(API_WORK, flags > 15 ? cudaErrorInvalidValue : host_register(rt, p, size, flags));
+}
 
-        static cudaError_t host_unregister(struct runtime *rt, void *p)
+static cudaError_t host_unregister(struct runtime *rt, void *p)
 {
     struct alloc *a = host_range(rt, p, ALLOC_REGISTERED);
 
@@ -225,9 +236,9 @@ EXPORT cudaError_t cudaHostRegister(void *p, size_t size, unsigned flags)
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaHostUnregister(void *p) API_BODY(API_SYNC, host_unregister(rt, p))
+EXPORT cudaError_t cudaHostUnregister(void *p) { API_BODY(API_SYNC, host_unregister(rt, p)); }
 
-    static struct alloc *host_known(struct runtime *rt, const void *p)
+static struct alloc *host_known(struct runtime *rt, const void *p)
 {
     bool inside = false;
     struct alloc *a = mem_find(&rt->device.space, address_of(p), &inside);
@@ -246,9 +257,11 @@ static cudaError_t host_device_pointer(struct runtime *rt, void **out, void *p)
 }
 
 EXPORT cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
-    API_BODY(API_WORK, flags ? cudaErrorInvalidValue : host_device_pointer(rt, device, host))
+{
+    API_BODY(API_WORK, flags ? cudaErrorInvalidValue : host_device_pointer(rt, device, host));
+}
 
-        static cudaError_t host_flags(struct runtime *rt, unsigned *flags, const void *p)
+static cudaError_t host_flags(struct runtime *rt, unsigned *flags, const void *p)
 {
     const struct alloc *a = host_known(rt, p);
 
@@ -259,11 +272,13 @@ EXPORT cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned 
 }
 
 EXPORT cudaError_t cudaHostGetFlags(unsigned *flags, void *p)
-    API_BODY(API_WORK, host_flags(rt, flags, p))
+{
+    API_BODY(API_WORK, host_flags(rt, flags, p));
+}
 
-    /* ---- questions ---- */
+/* ---- questions ---- */
 
-    static cudaError_t mem_info(struct runtime *rt, size_t *free_bytes, size_t *total)
+static cudaError_t mem_info(struct runtime *rt, size_t *free_bytes, size_t *total)
 {
     const struct space *s = &rt->device.space;
 
@@ -275,10 +290,12 @@ EXPORT cudaError_t cudaHostGetFlags(unsigned *flags, void *p)
 }
 
 EXPORT cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
-    API_BODY(API_WORK, mem_info(rt, free_bytes, total))
+{
+    API_BODY(API_WORK, mem_info(rt, free_bytes, total));
+}
 
-        static cudaError_t
-    pointer_attributes(struct runtime *rt, struct cudaPointerAttributes *out, const void *p)
+static cudaError_t pointer_attributes(struct runtime *rt, struct cudaPointerAttributes *out,
+                                      const void *p)
 {
     bool inside = false;
     const struct alloc *a = mem_find(&rt->device.space, address_of(p), &inside);
@@ -315,9 +332,11 @@ EXPORT cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 }
 
 EXPORT cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *p)
-    API_BODY(API_WORK, pointer_attributes(rt, out, p))
+{
+    API_BODY(API_WORK, pointer_attributes(rt, out, p));
+}
 
-        static struct alloc *managed_at(struct runtime *rt, const void *p, size_t count)
+static struct alloc *managed_at(struct runtime *rt, const void *p, size_t count)
 {
     bool inside = false;
     struct alloc *a = mem_find(&rt->device.space, address_of(p), &inside);
@@ -337,7 +356,7 @@ EXPORT cudaError_t cudaMemAdvise(const void *p, size_t count, enum cudaMemoryAdv
                                advice < cudaMemAdviseSetReadMostly ||
                                advice > cudaMemAdviseUnsetAccessedBy
                            ? cudaErrorInvalidValue
-                           : cudaSuccess)
+                           : cudaSuccess);
 }
 
 EXPORT cudaError_t cudaMemPrefetchAsync(const void *p, size_t count,
@@ -348,7 +367,7 @@ EXPORT cudaError_t cudaMemPrefetchAsync(const void *p, size_t count,
     API_BODY(API_WORK, !stream_find(rt, stream) ? cudaErrorInvalidResourceHandle
                        : count == 0 || flags != 0 || !managed_at(rt, p, count)
                            ? cudaErrorInvalidValue
-                           : cudaSuccess)
+                           : cudaSuccess);
 }
 PER_THREAD_STREAM(cudaMemPrefetchAsync);
 
@@ -368,14 +387,16 @@ static cudaError_t range_attribute(struct runtime *rt, void *data, size_t size,
 EXPORT cudaError_t cudaMemRangeGetAttribute(void *data, size_t size,
                                             enum cudaMemRangeAttribute attribute, const void *p,
                                             size_t count)
-    API_BODY(API_WORK, range_attribute(rt, data, size, attribute, p, count))
+{
+    API_BODY(API_WORK, range_attribute(rt, data, size, attribute, p, count));
+}
 
-        EXPORT cudaError_t
-    cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t length, unsigned flags)
+EXPORT cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t length,
+                                            unsigned flags)
 {
     (void)length;
     API_BODY(API_WORK, !stream_find(rt, stream)             ? cudaErrorInvalidResourceHandle
                        : flags > 4 || !managed_at(rt, p, 0) ? cudaErrorInvalidValue
-                                                            : cudaSuccess)
+                                                            : cudaSuccess);
 }
 PER_THREAD_STREAM(cudaStreamAttachMemAsync);

@@ -72,13 +72,19 @@ static cudaError_t malloc_async(struct runtime *rt, void **p, size_t size, struc
 }
 
 EXPORT cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t stream)
-    API_BODY(API_WORK, malloc_async(rt, p, size, rt->current_pool, stream))
-        PER_THREAD_STREAM(cudaMallocAsync);
+{
+    API_BODY(API_WORK, malloc_async(rt, p, size, rt->current_pool, stream));
+}
+
+PER_THREAD_STREAM(cudaMallocAsync);
 
 EXPORT cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t pool,
                                            cudaStream_t stream)
-    API_BODY(API_WORK, malloc_async(rt, p, size, pool_find(rt, pool), stream))
-        PER_THREAD_STREAM(cudaMallocFromPoolAsync);
+{
+    API_BODY(API_WORK, malloc_async(rt, p, size, pool_find(rt, pool), stream));
+}
+
+PER_THREAD_STREAM(cudaMallocFromPoolAsync);
 
 static cudaError_t free_async(struct runtime *rt, void *p, cudaStream_t stream)
 {
@@ -94,7 +100,10 @@ static cudaError_t free_async(struct runtime *rt, void *p, cudaStream_t stream)
 }
 
 EXPORT cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
-    API_BODY(API_WORK, free_async(rt, p, stream)) PER_THREAD_STREAM(cudaFreeAsync);
+{
+    API_BODY(API_WORK, free_async(rt, p, stream));
+}
+PER_THREAD_STREAM(cudaFreeAsync);
 
 /* ---- pools ---- */
 
@@ -109,12 +118,16 @@ static cudaError_t give_pool(cudaMemPool_t *out, struct pool *p, int device)
 }
 
 EXPORT cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
-    API_BODY(API_WORK, give_pool(pool, &rt->default_pool, device))
+{
+    API_BODY(API_WORK, give_pool(pool, &rt->default_pool, device));
+}
 
-        EXPORT cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
-            API_BODY(API_WORK, give_pool(pool, rt->current_pool, device))
+EXPORT cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
+{
+    API_BODY(API_WORK, give_pool(pool, rt->current_pool, device));
+}
 
-                static cudaError_t set_pool(struct runtime *rt, int device, struct pool *p)
+static cudaError_t set_pool(struct runtime *rt, int device, struct pool *p)
 {
     if (device != 0)
         return cudaErrorInvalidDevice;
@@ -125,10 +138,12 @@ EXPORT cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 }
 
 EXPORT cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
-    API_BODY(API_WORK, set_pool(rt, device, pool_find(rt, pool)))
+{
+    API_BODY(API_WORK, set_pool(rt, device, pool_find(rt, pool)));
+}
 
-        static cudaError_t
-    pool_create(struct runtime *rt, cudaMemPool_t *out, const struct cudaMemPoolProps *props)
+static cudaError_t pool_create(struct runtime *rt, cudaMemPool_t *out,
+                               const struct cudaMemPoolProps *props)
 {
     if (!out || !props || props->allocType != cudaMemAllocationTypePinned ||
         props->location.type != cudaMemLocationTypeDevice)
@@ -151,10 +166,12 @@ EXPORT cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 }
 
 EXPORT cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
-    API_BODY(API_WORK, pool_create(rt, pool, props))
+{
+    API_BODY(API_WORK, pool_create(rt, pool, props));
+}
 
-    /* The handle dies at once; the account lives on for the allocations that are still out. */
-    static cudaError_t pool_destroy(struct runtime *rt, struct pool *p)
+/* The handle dies at once; the account lives on for the allocations that are still out. */
+static cudaError_t pool_destroy(struct runtime *rt, struct pool *p)
 {
     if (!p || p->is_default)
         return cudaErrorInvalidValue;
@@ -165,12 +182,14 @@ EXPORT cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPo
 }
 
 EXPORT cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
-    API_BODY(API_WORK, pool_destroy(rt, pool_find(rt, pool)))
+{
+    API_BODY(API_WORK, pool_destroy(rt, pool_find(rt, pool)));
+}
 
-        EXPORT cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep)
+EXPORT cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep)
 {
     (void)keep; /* nothing is kept in reserve */
-    API_BODY(API_WORK, pool_find(rt, pool) ? cudaSuccess : cudaErrorInvalidValue)
+    API_BODY(API_WORK, pool_find(rt, pool) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 static bool reuse_index(enum cudaMemPoolAttr attr, int *i)
@@ -206,9 +225,11 @@ static cudaError_t pool_get(struct pool *p, enum cudaMemPoolAttr attr, void *val
 
 EXPORT cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attr,
                                            void *value)
-    API_BODY(API_WORK, pool_get(pool_find(rt, pool), attr, value))
+{
+    API_BODY(API_WORK, pool_get(pool_find(rt, pool), attr, value));
+}
 
-        static cudaError_t pool_set(struct pool *p, enum cudaMemPoolAttr attr, const void *value)
+static cudaError_t pool_set(struct pool *p, enum cudaMemPoolAttr attr, const void *value)
 {
     int i = 0;
     uint64_t n = 0;
@@ -233,10 +254,12 @@ EXPORT cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolA
 
 EXPORT cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attr,
                                            void *value)
-    API_BODY(API_WORK, pool_set(pool_find(rt, pool), attr, value))
+{
+    API_BODY(API_WORK, pool_set(pool_find(rt, pool), attr, value));
+}
 
-        static cudaError_t pool_access(struct pool *p, enum cudaMemAccessFlags *flags,
-                                       const struct cudaMemLocation *location)
+static cudaError_t pool_access(struct pool *p, enum cudaMemAccessFlags *flags,
+                               const struct cudaMemLocation *location)
 {
     if (!p || !flags || !location || location->type != cudaMemLocationTypeDevice)
         return cudaErrorInvalidValue;
@@ -248,10 +271,12 @@ EXPORT cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolA
 
 EXPORT cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
                                         struct cudaMemLocation *location)
-    API_BODY(API_WORK, pool_access(pool_find(rt, pool), flags, location))
+{
+    API_BODY(API_WORK, pool_access(pool_find(rt, pool), flags, location));
+}
 
-        static cudaError_t
-    pool_set_access(struct pool *p, const struct cudaMemAccessDesc *list, size_t count)
+static cudaError_t pool_set_access(struct pool *p, const struct cudaMemAccessDesc *list,
+                                   size_t count)
 {
     if (!p || !list || count == 0)
         return cudaErrorInvalidValue;
@@ -264,12 +289,14 @@ EXPORT cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemP
 
 EXPORT cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
                                         size_t count)
-    API_BODY(API_WORK, pool_set_access(pool_find(rt, pool), list, count))
+{
+    API_BODY(API_WORK, pool_set_access(pool_find(rt, pool), list, count));
+}
 
-    /* ---- pools by location: the device is the only one ---- */
+/* ---- pools by location: the device is the only one ---- */
 
-    static cudaError_t pool_at(cudaMemPool_t *out, struct pool *p, const struct cudaMemLocation *l,
-                               enum cudaMemAllocationType type)
+static cudaError_t pool_at(cudaMemPool_t *out, struct pool *p, const struct cudaMemLocation *l,
+                           enum cudaMemAllocationType type)
 {
     if (!l || type != cudaMemAllocationTypePinned)
         return cudaErrorInvalidValue;
@@ -280,14 +307,18 @@ EXPORT cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMem
 
 EXPORT cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location,
                                             enum cudaMemAllocationType type)
-    API_BODY(API_WORK, pool_at(pool, &rt->default_pool, location, type))
+{
+    API_BODY(API_WORK, pool_at(pool, &rt->default_pool, location, type));
+}
 
-        EXPORT cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location,
-                                             enum cudaMemAllocationType type)
-            API_BODY(API_WORK, pool_at(pool, rt->current_pool, location, type))
+EXPORT cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location,
+                                     enum cudaMemAllocationType type)
+{
+    API_BODY(API_WORK, pool_at(pool, rt->current_pool, location, type));
+}
 
-                static cudaError_t set_pool_at(struct runtime *rt, const struct cudaMemLocation *l,
-                                               enum cudaMemAllocationType type, struct pool *p)
+static cudaError_t set_pool_at(struct runtime *rt, const struct cudaMemLocation *l,
+                               enum cudaMemAllocationType type, struct pool *p)
 {
     if (!l || type != cudaMemAllocationTypePinned)
         return cudaErrorInvalidValue;
@@ -296,4 +327,6 @@ EXPORT cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, struct cudaMemL
 
 EXPORT cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location,
                                      enum cudaMemAllocationType type, cudaMemPool_t pool)
-    API_BODY(API_WORK, set_pool_at(rt, location, type, pool_find(rt, pool)))
+{
+    API_BODY(API_WORK, set_pool_at(rt, location, type, pool_find(rt, pool)));
+}

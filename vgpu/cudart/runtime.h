@@ -229,14 +229,14 @@ cudaError_t api_end(struct runtime *rt, cudaError_t e);
 /* Says what is wrong with the call under way. Returns e. */
 cudaError_t api_refuse(struct runtime *rt, cudaError_t e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The body of an exported function: `expr` may use rt and is evaluated only when the runtime is in
- * order. */
+/* The last statement of an exported function: `expr` may use rt and is evaluated only when the
+ * runtime is in order. */
 #define API_BODY(mode, expr)                                                                       \
-    {                                                                                              \
+    do {                                                                                           \
         struct runtime *const rt = api_begin(mode);                                                \
         rt->call = __func__;                                                                       \
         return api_end(rt, rt->entry != cudaSuccess ? rt->entry : (expr));                         \
-    }
+    } while (0)
 /* Around a host callback. */
 void api_unlock(void);
 void api_lock(void);

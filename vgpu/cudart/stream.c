@@ -200,17 +200,24 @@ cudaError_t stream_sync(struct runtime *rt, cudaStream_t handle)
 }
 
 EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-    API_BODY(API_SYNC, stream_sync(rt, stream)) PER_THREAD_STREAM(cudaStreamSynchronize);
+{
+    API_BODY(API_SYNC, stream_sync(rt, stream));
+}
+PER_THREAD_STREAM(cudaStreamSynchronize);
 
-EXPORT cudaError_t cudaStreamQuery(cudaStream_t stream) API_BODY(API_SYNC, stream_sync(rt, stream))
-    PER_THREAD_STREAM(cudaStreamQuery);
+EXPORT cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    API_BODY(API_SYNC, stream_sync(rt, stream));
+}
 
-EXPORT cudaError_t cudaDeviceSynchronize(void) API_BODY(API_SYNC, device_sync(rt))
+PER_THREAD_STREAM(cudaStreamQuery);
 
-    /* ---- life of a stream ---- */
+EXPORT cudaError_t cudaDeviceSynchronize(void) { API_BODY(API_SYNC, device_sync(rt)); }
 
-    static cudaError_t
-    stream_create(struct runtime *rt, cudaStream_t *out, unsigned flags, int priority)
+/* ---- life of a stream ---- */
+
+static cudaError_t stream_create(struct runtime *rt, cudaStream_t *out, unsigned flags,
+                                 int priority)
 {
     if (!out || (flags & ~stream_flags) != 0)
         return cudaErrorInvalidValue;
@@ -231,16 +238,21 @@ EXPORT cudaError_t cudaDeviceSynchronize(void) API_BODY(API_SYNC, device_sync(rt
 }
 
 EXPORT cudaError_t cudaStreamCreate(cudaStream_t *stream)
-    API_BODY(API_WORK, stream_create(rt, stream, 0, 0))
+{
+    API_BODY(API_WORK, stream_create(rt, stream, 0, 0));
+}
 
-        EXPORT cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
-            API_BODY(API_WORK, stream_create(rt, stream, flags, 0))
+EXPORT cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    API_BODY(API_WORK, stream_create(rt, stream, flags, 0));
+}
 
-                EXPORT cudaError_t
-    cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
-        API_BODY(API_WORK, stream_create(rt, stream, flags, priority))
+EXPORT cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
+{
+    API_BODY(API_WORK, stream_create(rt, stream, flags, priority));
+}
 
-            static cudaError_t stream_destroy(struct runtime *rt, cudaStream_t handle)
+static cudaError_t stream_destroy(struct runtime *rt, cudaStream_t handle)
 {
     struct stream *s = object_find(&rt->objects, handle, OBJECT_STREAM);
 
@@ -263,12 +275,14 @@ EXPORT cudaError_t cudaStreamCreate(cudaStream_t *stream)
 }
 
 EXPORT cudaError_t cudaStreamDestroy(cudaStream_t stream)
-    API_BODY(API_WORK, stream_destroy(rt, stream))
+{
+    API_BODY(API_WORK, stream_destroy(rt, stream));
+}
 
-    /* ---- properties ---- */
+/* ---- properties ---- */
 
-    static cudaError_t
-    stream_get(struct runtime *rt, cudaStream_t handle, const void *out, const struct stream **s)
+static cudaError_t stream_get(struct runtime *rt, cudaStream_t handle, const void *out,
+                              const struct stream **s)
 {
     *s = stream_find(rt, handle);
     if (!*s)
@@ -287,7 +301,10 @@ static cudaError_t get_flags(struct runtime *rt, cudaStream_t h, unsigned *out)
 }
 
 EXPORT cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
-    API_BODY(API_WORK, get_flags(rt, stream, flags)) PER_THREAD_STREAM(cudaStreamGetFlags);
+{
+    API_BODY(API_WORK, get_flags(rt, stream, flags));
+}
+PER_THREAD_STREAM(cudaStreamGetFlags);
 
 static cudaError_t get_priority(struct runtime *rt, cudaStream_t h, int *out)
 {
@@ -300,7 +317,10 @@ static cudaError_t get_priority(struct runtime *rt, cudaStream_t h, int *out)
 }
 
 EXPORT cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
-    API_BODY(API_WORK, get_priority(rt, stream, priority)) PER_THREAD_STREAM(cudaStreamGetPriority);
+{
+    API_BODY(API_WORK, get_priority(rt, stream, priority));
+}
+PER_THREAD_STREAM(cudaStreamGetPriority);
 
 static cudaError_t get_id(struct runtime *rt, cudaStream_t h, unsigned long long *out)
 {
@@ -313,7 +333,10 @@ static cudaError_t get_id(struct runtime *rt, cudaStream_t h, unsigned long long
 }
 
 EXPORT cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
-    API_BODY(API_WORK, get_id(rt, stream, id)) PER_THREAD_STREAM(cudaStreamGetId);
+{
+    API_BODY(API_WORK, get_id(rt, stream, id));
+}
+PER_THREAD_STREAM(cudaStreamGetId);
 
 static cudaError_t get_device(struct runtime *rt, cudaStream_t h, int *out)
 {
@@ -326,7 +349,10 @@ static cudaError_t get_device(struct runtime *rt, cudaStream_t h, int *out)
 }
 
 EXPORT cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
-    API_BODY(API_WORK, get_device(rt, stream, device)) PER_THREAD_STREAM(cudaStreamGetDevice);
+{
+    API_BODY(API_WORK, get_device(rt, stream, device));
+}
+PER_THREAD_STREAM(cudaStreamGetDevice);
 
 EXPORT cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
@@ -359,8 +385,11 @@ static cudaError_t get_attribute(struct runtime *rt, cudaStream_t h, cudaLaunchA
 
 EXPORT cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID id,
                                           cudaLaunchAttributeValue *value)
-    API_BODY(API_WORK, get_attribute(rt, stream, id, value))
-        PER_THREAD_STREAM(cudaStreamGetAttribute);
+{
+    API_BODY(API_WORK, get_attribute(rt, stream, id, value));
+}
+
+PER_THREAD_STREAM(cudaStreamGetAttribute);
 
 static cudaError_t set_attribute(struct runtime *rt, cudaStream_t h, cudaLaunchAttributeID id,
                                  const cudaLaunchAttributeValue *v)
@@ -382,8 +411,11 @@ static cudaError_t set_attribute(struct runtime *rt, cudaStream_t h, cudaLaunchA
 
 EXPORT cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID id,
                                           const cudaLaunchAttributeValue *value)
-    API_BODY(API_WORK, set_attribute(rt, stream, id, value))
-        PER_THREAD_STREAM(cudaStreamSetAttribute);
+{
+    API_BODY(API_WORK, set_attribute(rt, stream, id, value));
+}
+
+PER_THREAD_STREAM(cudaStreamSetAttribute);
 
 static cudaError_t copy_attributes(struct runtime *rt, cudaStream_t to, cudaStream_t from)
 {
@@ -398,7 +430,10 @@ static cudaError_t copy_attributes(struct runtime *rt, cudaStream_t to, cudaStre
 }
 
 EXPORT cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src)
-    API_BODY(API_WORK, copy_attributes(rt, dst, src)) PER_THREAD_STREAM(cudaStreamCopyAttributes);
+{
+    API_BODY(API_WORK, copy_attributes(rt, dst, src));
+}
+PER_THREAD_STREAM(cudaStreamCopyAttributes);
 
 /* ---- host functions ---- */
 
@@ -418,9 +453,15 @@ static cudaError_t host_func(struct runtime *rt, cudaStream_t stream, cudaHostFn
 }
 
 EXPORT cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *user)
-    API_BODY(API_WORK, host_func(rt, stream, fn, NULL, user)) PER_THREAD_STREAM(cudaLaunchHostFunc);
+{
+    API_BODY(API_WORK, host_func(rt, stream, fn, NULL, user));
+}
+PER_THREAD_STREAM(cudaLaunchHostFunc);
 
 EXPORT cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
                                          void *user, unsigned flags)
-    API_BODY(API_WORK, flags ? cudaErrorInvalidValue : host_func(rt, stream, NULL, callback, user))
-        PER_THREAD_STREAM(cudaStreamAddCallback);
+{
+    API_BODY(API_WORK, flags ? cudaErrorInvalidValue : host_func(rt, stream, NULL, callback, user));
+}
+
+PER_THREAD_STREAM(cudaStreamAddCallback);
