@@ -134,7 +134,7 @@ static enum status judge_and_time(struct judge *j, const struct common_options *
         common->json_path != NULL && strcmp(common->json_path, "-") == 0 ? common->json_path : NULL;
     o.silent_json = true; /* written below, with the times in it */
     o.judging.bench = true;
-    o.judging.stop_at_expected = v->everything;
+    o.judging.stop_at_expected = v->everything || v->curves != NULL;
     TRY(cmd_judge_targets(j, &o, backend, targets, count, results, d));
     judging.seed = results->context.seed;
     judging.time_limit_s = common->time_limit_s;
