@@ -6,7 +6,7 @@
 //
 // A block takes a tile of 4,096 outputs, and its time is a chain: find the splits, load, merge,
 // store. Two links are shorter here than in tile_windows.
-// - In global memory a split is only bracketed, by 32 probes at once, to within 256 places. Both
+// - In global memory a split is only bracketed, by 32 probes at once, to within 512 places. Both
 //   windows are loaded with what may lie between the ends of the brackets, and the exact splits are
 //   found in shared memory. That saves one trip to memory or two, and half of the probes.
 // - A warp sorts its 1,024 outputs by a bitonic network in registers, where the stepwise merge
@@ -25,10 +25,14 @@ constexpr int ITEMS = 32;        // outputs a thread
 constexpr int PART = 32 * ITEMS; // outputs a warp
 constexpr int THREADS = 32 * WARPS;
 constexpr int TILE = WARPS * PART;
-constexpr int BLOCKS_PER_SM = 10;        // 48 registers, 18.5 KB
-constexpr int SLACK = 255;               // most places between the ends of a bracket
+constexpr int SLACK = 511;               // most places between the ends of a bracket
 constexpr int COARSE = 32 * (SLACK + 1); // what one round brackets
 constexpr unsigned FULL = 0xffffffffu;
+
+// Nine blocks, 20.5 KB each and 1 KB for the system, fill the second largest of the sizes that
+// shared memory comes in, 196 KB of the 256 KB that it shares with L1. With a tenth block it takes
+// the largest, L1 keeps 28 KB in place of 60, and the whole is 15 % slower.
+constexpr int BLOCKS_PER_SM = 9;
 
 struct Lists {
     const float *A, *B;
@@ -74,7 +78,8 @@ __device__ void narrow(const Lists &in, int diagonal, int unit, int &low, int &h
 }
 
 // The first look: 30 probes around `middle`, SLACK + 1 apart, and one at each end of the range,
-// which find the split at once where a diagonal meets elements of one list only.
+// which find the split at once where a diagonal meets elements of one list only. As diagonals and
+// `middle` are multiples of SLACK + 1, neighbouring tiles probe the same places.
 __device__ void look(const Lists &in, int diagonal, int middle, int &low, int &high) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     int probe = min(max(middle + (lane - 15) * (SLACK + 1), low), high - 1);
@@ -101,7 +106,8 @@ __device__ Bracket bracket_split(const Lists &in, int diagonal) {
     if (low >= high)
         return {low, low};
     const long long product = static_cast<long long>(diagonal) * in.M;
-    look(in, diagonal, static_cast<int>(product / (in.M + in.N)), low, high);
+    const int middle = static_cast<int>(product / (in.M + in.N));
+    look(in, diagonal, middle / (SLACK + 1) * (SLACK + 1), low, high);
     if (high - low > COARSE) {
         const int first = (low + COARSE - 1) / COARSE;
         int from = first, to = (high + COARSE - 1) / COARSE;
@@ -193,7 +199,7 @@ __device__ int split_by_half_warp(const Windows &w, int diagonal) {
     int low = max(0, diagonal - w.b_count), high = min(diagonal, w.a_count);
     const uint32_t b_last = w.b + 4u * static_cast<uint32_t>(diagonal - 1);
 #pragma unroll
-    for (int reach = TILE + 2 * SLACK; reach > 0; reach /= 17) { // at most this far apart
+    for (int reach = TILE / 2 + SLACK; reach > 0; reach /= 17) { // the shorter window at most
         const int gap = (high - low) / 17 + 1;
         const int probe = low + (lane % 16 + 1) * gap - 1;
         bool from_a = false;
