@@ -102,6 +102,19 @@ static const char *const EVERY_TAG[] = {"site", "edge", "stress", "perf", NULL};
 /* A curve needs none of them: every output of its own cases is compared. */
 static const char *const CURVE_TAG[] = {"curve", NULL};
 
+static enum status print_lost(struct judge *j, const struct results *r, const bool *before,
+                              struct diag *d)
+{
+    struct textbuf b = TEXTBUF_EMPTY;
+    enum status st = STATUS_OK;
+
+    report_text_lost(&b, &j->term, r, before);
+    if (b.len > 0)
+        st = cmd_print(&b, d);
+    textbuf_fini(&b);
+    return st;
+}
+
 /* Judge everything but what is not asked for, then time. Shared with cmd_everything. */
 static enum status judge_and_time(struct judge *j, const struct common_options *common,
                                   const struct bench_values *v,
@@ -110,6 +123,7 @@ static enum status judge_and_time(struct judge *j, const struct common_options *
                                   struct results *results, struct diag *d)
 {
     struct common_options judged = *common;
+    bool *before;
     struct cmd_judge_options o = {.common = &judged, .headline = true, .tune = v->tune};
     struct judging_options judging = {.cfg = &j->cfg, .backend = backend, .stop = j->stop};
     struct bench_options bench = {.judging = &judging,
@@ -138,7 +152,13 @@ static enum status judge_and_time(struct judge *j, const struct common_options *
     TRY(cmd_judge_targets(j, &o, backend, targets, count, results, d));
     judging.seed = results->context.seed;
     judging.time_limit_s = common->time_limit_s;
+    before = arena_array(&j->arena, (size_t)results->solution_count + 1, sizeof *before);
+    if (before == NULL)
+        return diag_set(d, STATUS_NOMEM, "out of memory");
+    for (unsigned i = 0; i < results->solution_count; i++)
+        before[i] = results->solutions[i].as_expected;
     TRY(bench_run(results, &j->arena, &bench, d));
+    TRY(print_lost(j, results, before, d));
     return v->curves == NULL ? store_put(&j->cfg, results, d) : STATUS_OK;
 }
 

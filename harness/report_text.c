@@ -332,6 +332,19 @@ void report_text_solution(struct textbuf *b, const struct term *t, const struct 
     }
 }
 
+void report_text_lost(struct textbuf *b, const struct term *t, const struct results *r,
+                      const bool *before)
+{
+    for (unsigned i = 0; i < r->solution_count; i++) {
+        const struct solution_result *s = &r->solutions[i];
+
+        if (!before[i] || s->as_expected)
+            continue;
+        textbuf_printf(b, "\n%s, when timed:\n", s->problem->name);
+        report_text_solution(b, t, s, (unsigned)strlen(s->solution->name), false);
+    }
+}
+
 void report_text_summary(struct textbuf *b, const struct solution_result *r, unsigned count,
                          double wall_s)
 {

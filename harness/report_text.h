@@ -16,6 +16,10 @@ void report_text_head(struct textbuf *b, const struct run_context *c, const stru
 /* The lines of one solution; verbose: every case, kernel resources, warnings of AC cases. */
 void report_text_solution(struct textbuf *b, const struct term *t, const struct solution_result *r,
                           unsigned name_width, bool verbose);
+/* The solutions that were as expected (before[i]) until they were timed: no board shows why one is
+ * not on it. Nothing where there are none. */
+void report_text_lost(struct textbuf *b, const struct term *t, const struct results *r,
+                      const bool *before);
 /* "1 AC, 1 WA in 1.2 s; 2 not as expected" */
 void report_text_summary(struct textbuf *b, const struct solution_result *r, unsigned count,
                          double wall_s);

@@ -109,6 +109,25 @@ static void verbose_shows_cases_and_registers(void **state)
     assert_narrow(&f->b);
 }
 
+static void what_timing_took_away_is_told(void **state)
+{
+    struct fixture *f = *state;
+    bool before[8] = {true, true, true};
+
+    assert_true(f->r.solution_count <= 8);
+    for (unsigned i = 0; i < f->r.solution_count; i++)
+        f->r.solutions[i].as_expected = true;
+    report_text_lost(&f->b, &f->term, &f->r, before);
+    assert_int_equal(f->b.len, 0);
+    f->r.solutions[0].as_expected = false;
+    f->r.solutions[1].as_expected = false;
+    before[1] = false; /* was told of when it was judged */
+    report_text_lost(&f->b, &f->term, &f->r, before);
+    assert_has(&f->b, "\ntopk, when timed:\n");
+    assert_has(&f->b, f->r.solutions[0].solution->name);
+    assert_lacks(&f->b, f->r.solutions[1].solution->name);
+}
+
 static void colour_never_is_the_only_carrier(void **state)
 {
     struct fixture *f = *state;
@@ -318,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {CASE(a_run_reads_as_documented),
                                        CASE(verbose_shows_cases_and_registers),
+                                       CASE(what_timing_took_away_is_told),
                                        CASE(colour_never_is_the_only_carrier),
                                        CASE(a_bench_board_names_machine_and_spread),
                                        CASE(without_times_a_board_shows_counts),
