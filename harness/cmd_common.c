@@ -175,6 +175,9 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* Between "judge" and the name of the command; that of the whole run is empty. */
+#define GAP(s) ((s)->name[0] != '\0' ? " " : "")
+
 static enum status refuse_long(const struct cmd_syntax *s, const char *word, size_t len,
                                struct diag *d)
 {
@@ -188,10 +191,10 @@ static enum status refuse_long(const struct cmd_syntax *s, const char *word, siz
     (void)snprintf(given, sizeof given, "%.*s", (int)(len < 60 ? len : 60), word);
     near = diag_nearest(given, names, n);
     if (near != NULL)
-        return diag_set(d, STATUS_USAGE, "unknown option '--%s' of judge %s; did you mean '--%s'?",
-                        given, s->name, near);
-    return diag_set(d, STATUS_USAGE, "judge %s: unknown option '--%s'; see judge %s --help",
-                    s->name, given, s->name);
+        return diag_set(d, STATUS_USAGE, "unknown option '--%s' of judge%s%s; did you mean '--%s'?",
+                        given, GAP(s), s->name, near);
+    return diag_set(d, STATUS_USAGE, "judge%s%s: unknown option '--%s'; see judge%s%s --help",
+                    GAP(s), s->name, given, GAP(s), s->name);
 }
 
 /* The option that `--word` means: exact, or the only one that begins so. */
@@ -235,11 +238,11 @@ static enum status check_options(const struct cmd_syntax *s, int argc, char **ar
             o = find_short(s, word[1]);
             if (o == NULL)
                 return diag_set(d, STATUS_USAGE,
-                                "judge %s: unknown option '-%c'; see judge %s --help", s->name,
-                                word[1], s->name);
+                                "judge%s%s: unknown option '-%c'; see judge%s%s --help", GAP(s),
+                                s->name, word[1], GAP(s), s->name);
             if (o->arg != NULL && word[2] == '\0' && ++i >= argc)
-                return diag_set(d, STATUS_USAGE, "judge %s: option '-%c' needs a value (%s)",
-                                s->name, word[1], o->arg);
+                return diag_set(d, STATUS_USAGE, "judge%s%s: option '-%c' needs a value (%s)",
+                                GAP(s), s->name, word[1], o->arg);
             continue;
         }
         len = strcspn(word + 2, "=");
@@ -247,11 +250,11 @@ static enum status check_options(const struct cmd_syntax *s, int argc, char **ar
         if (o == NULL)
             return refuse_long(s, word + 2, len, d);
         if (o->arg == NULL && word[2 + len] == '=')
-            return diag_set(d, STATUS_USAGE, "judge %s: option '--%s' takes no value", s->name,
-                            o->name);
+            return diag_set(d, STATUS_USAGE, "judge%s%s: option '--%s' takes no value", GAP(s),
+                            s->name, o->name);
         if (o->arg != NULL && word[2 + len] == '\0' && ++i >= argc)
-            return diag_set(d, STATUS_USAGE, "judge %s: option '--%s' needs a value (%s)", s->name,
-                            o->name, o->arg);
+            return diag_set(d, STATUS_USAGE, "judge%s%s: option '--%s' needs a value (%s)", GAP(s),
+                            s->name, o->name, o->arg);
     }
     return STATUS_OK;
 }
@@ -264,7 +267,7 @@ enum status cmd_parse(struct judge *j, const struct cmd_syntax *syntax, int argc
                               .args_doc = syntax->args,
                               .doc = syntax->doc};
     struct parse p = {.judge = j, .syntax = syntax, .out = out, .d = d};
-    char *name = arena_printf(&j->arena, "judge %s", syntax->name);
+    char *name = arena_printf(&j->arena, "judge%s%s", GAP(syntax), syntax->name);
 
     *out = (struct common_options){0};
     *help_shown = false;
@@ -275,8 +278,8 @@ enum status cmd_parse(struct judge *j, const struct cmd_syntax *syntax, int argc
     TRY(check_options(syntax, argc, argv, d));
     argv[0] = name;
     if (argp_parse(&argp, argc, argv, ARGP_SILENT, NULL, &p) != 0 && p.status == STATUS_OK)
-        return diag_set(d, STATUS_USAGE, "judge %s: bad arguments; see judge %s --help",
-                        syntax->name, syntax->name);
+        return diag_set(d, STATUS_USAGE, "judge%s%s: bad arguments; see judge%s%s --help",
+                        GAP(syntax), syntax->name, GAP(syntax), syntax->name);
     TRY(p.status);
     out->args = p.args;
     if (p.help) {

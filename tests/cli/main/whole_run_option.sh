@@ -1,0 +1,3 @@
+#!/bin/sh
+set -u
+"$JUDGE" --jsn x.json
