@@ -172,6 +172,25 @@ static void advisory_lines(struct textbuf *b, const struct solution_result *r)
     }
 }
 
+/* The worst verdict has the headline; where another came first, it is often the nearer one. */
+static void earlier_failure(struct textbuf *b, const struct solution_result *r,
+                            const struct case_result *decisive)
+{
+    const struct case_result *first = r->first_failed;
+    struct textbuf line = TEXTBUF_EMPTY;
+
+    if (first == NULL || first == decisive || first->verdict == decisive->verdict)
+        return;
+    textbuf_printf(&line, "%s %s", verdict_name(first->verdict), first->casedef->name);
+    if (first->calls > 0)
+        textbuf_printf(&line, ", call %c", first->call);
+    textbuf_printf(&line, ": %s", first->reason);
+    if (line.text != NULL)
+        paragraph(b, 6, "before: ", line.text);
+    b->failed = b->failed || line.failed;
+    textbuf_fini(&line);
+}
+
 static void failure_lines(struct textbuf *b, const struct solution_result *r)
 {
     const struct case_result *f = results_decisive(r);
@@ -193,6 +212,7 @@ static void failure_lines(struct textbuf *b, const struct solution_result *r)
         paragraph(b, 6, "", f->detail);
     for (unsigned i = 0; i < HINTS_MAX && f->hints[i] != NULL; i++)
         paragraph(b, 6, i == 0 ? "hint: " : "      ", f->hints[i]);
+    earlier_failure(b, r, f);
 }
 
 static void next_step(struct textbuf *b, const struct solution_result *r)
