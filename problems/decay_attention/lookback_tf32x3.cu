@@ -6,12 +6,12 @@
 // Path 1 (64 < S, d <= 64, gamma^64 <= 2^-6): one cooperative launch, a block per chunk of 64 rows
 // and 32 columns of V. Bytes: 16*S*d (4.2 MB at 4096x64) plus 8 KB of state per block in L2. Floor
 // 2.7 us + 1 us. Above the floor: four dependent TF32 products of one block, 5 us of latency (9.5
-// us at S = 256 already), then one trip to L2 for five states. Path 2 (everything else): the three
-// stages of scan_tf32x3.cu; floor and remarks there. Exactness: a block adds the states of its
-// predecessors, newest first, and stops only when the sum of everything older, bounded by the
-// published maxima, is below 2^-26 of the smallest element of what it has, taken in absolute
-// values. So the cut is proven at run time, is relative, and holds for any magnitudes; where it
-// cannot be proven the walk goes back to the first chunk. Deterministic.
+// us at S = 256 already), then the states of four predecessors, 4 MB out of L2 at once. Exactness:
+// a block adds the states of its predecessors, newest first, and stops only when the sum of
+// everything older, bounded by the published maxima, is below 2^-22 of the smallest element of what
+// it has, taken in absolute values. So the cut is proven at run time, is relative, and holds for
+// any magnitudes; where it cannot be proven the walk goes back to the first chunk. Deterministic.
+// Path 2 (everything else): the three stages of scan_tf32x3.cu; floor and remarks there.
 #include <cuda_runtime.h>
 #include <stdint.h>
 
@@ -209,26 +209,42 @@ __global__ static void __launch_bounds__(STATE_THREADS, 4)
                     j * 8 + t * 2) = make_float2(acc[i][j][h * 2], acc[i][j][h * 2 + 1]);
 }
 
-// ---- stage b: exclusive scan over the chunks, one thread per state element, 16 loads ahead
-__global__ static void __launch_bounds__(256) scan_kernel(int chunks, int elements, float w)
+// ---- stage b: exclusive scan over the chunks, two state elements a thread, 16 loads ahead
+constexpr int SCAN_THREADS = 128;
+
+// volatile: where nvcc sees that the loads of a batch may move, it takes them one by one, and each
+// waits for its own trip (35 us in place of 7 at 8192x256).
+__device__ static float2 load_pair(const float2 *from)
+{
+    float2 x;
+    asm volatile("ld.global.cg.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(x.x), "=f"(x.y)
+                 : "l"(from)
+                 : "memory");
+    return x;
+}
+
+__global__ static void __launch_bounds__(SCAN_THREADS, 8)
+    scan_kernel(int chunks, int elements, float w)
 {
     constexpr int AHEAD = 16;
     asm volatile("griddepcontrol.launch_dependents;");
     asm volatile("griddepcontrol.wait;" ::: "memory");
-    const int i = static_cast<int>(blockIdx.x * 256 + threadIdx.x);
-    if (i >= elements)
-        return;
-    float *element = states + i, entering = 0.0f;
+    const size_t pairs = static_cast<size_t>(elements / 2);
+    float2 *element = reinterpret_cast<float2 *>(states) + blockIdx.x * SCAN_THREADS + threadIdx.x;
+    float2 entering = make_float2(0.0f, 0.0f);
     for (int c0 = 0; c0 < chunks; c0 += AHEAD) {
-        float own[AHEAD];
+        float2 own[AHEAD];
 #pragma unroll
         for (int c = 0; c < AHEAD; ++c)
-            own[c] = c0 + c < chunks ? element[static_cast<size_t>(c0 + c) * elements] : 0.0f;
+            own[c] =
+                c0 + c < chunks ? load_pair(element + (c0 + c) * pairs) : make_float2(0.0f, 0.0f);
 #pragma unroll
         for (int c = 0; c < AHEAD; ++c) {
             if (c0 + c < chunks)
-                element[static_cast<size_t>(c0 + c) * elements] = entering;
-            entering = fmaf(w, entering, own[c]);
+                element[(c0 + c) * pairs] = entering;
+            entering.x = fmaf(w, entering.x, own[c].x);
+            entering.y = fmaf(w, entering.y, own[c].y);
         }
     }
 }
@@ -406,8 +422,8 @@ static void run(const float *Q, const float *K, const float *V, float *output, i
                dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(tiles),
                     static_cast<unsigned>(chunks)),
                STATE_THREADS, STATE_SHARED, K, V, seq, d, chunk_rows, gamma);
-        launch(true, scan_kernel, dim3(static_cast<unsigned>((elements + 255) / 256)), 256, 0,
-               chunks, elements, powf(gamma, static_cast<float>(chunk_rows)));
+        launch(true, scan_kernel, dim3(static_cast<unsigned>(elements / 2 / SCAN_THREADS)),
+               SCAN_THREADS, 0, chunks, elements, powf(gamma, static_cast<float>(chunk_rows)));
     }
     launch(chunks > 1, outputs_kernel<NC, VEC>,
            dim3(static_cast<unsigned>((d + NC - 1) / NC),
@@ -420,7 +436,7 @@ static void run(const float *Q, const float *K, const float *V, float *output, i
 constexpr int THREADS = 256; // 8 warps
 constexpr int HALF = 32;     // columns of V a block
 constexpr int LOOK_CHUNKS = MAX_S / TILE;
-constexpr int BATCH = 5;           // states read back at once: enough for gamma .9 on normal data
+constexpr int BATCH = 4;           // states read back at once: enough for gamma .9 on normal data
 constexpr int STATE = TILE * HALF; // floats of a published state
 // Pitches without bank conflicts. Lanes read two floats at a time, so half a warp goes together.
 // Rows read along (word 2t of row g), or across at rows t and t + 4, want 8 modulo 32; rows read
@@ -531,6 +547,31 @@ __device__ static void load_q(float (&x)[4], const float *rows, int k)
     }
 }
 
+// Scores of rows rows.. (16) against keys cols.. (8 NT), decayed and masked.
+template <int NT>
+__device__ static void score_tiles(float *ps, const float *qs, const float *ks, const float *decay,
+                                   int rows, int cols)
+{
+    const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
+    float score[NT][4] = {};
+    row_product(
+        score, TILE, [&](auto &x, int k) { load_q(x, qs + rows * PITCH_QK, k); },
+        [&](auto &y, int k) {
+            for (int j = 0; j < NT; ++j) {
+                const float2 two = pair(ks + (cols + j * 8 + g) * PITCH_QK + k + t * 2);
+                y[j][0] = two.x, y[j][1] = two.y;
+            }
+        });
+    for (int j = 0; j < NT; ++j)
+        for (int h = 0; h < 2; ++h) {
+            const int r = rows + g + h * 8, c = cols + j * 8 + t * 2;
+            float2 p;
+            p.x = c <= r ? score[j][h * 2] * decay[c <= r ? r - c : 0] : 0.0f;
+            p.y = c < r ? score[j][h * 2 + 1] * decay[c < r ? r - c - 1 : 0] : 0.0f;
+            *reinterpret_cast<float2 *>(ps + r * PITCH_P + c) = p;
+        }
+}
+
 // Grid: (2, chunks). Every block is resident (cooperative launch), so waiting for a predecessor
 // cannot hang.
 template <bool VEC>
@@ -549,7 +590,8 @@ __global__ static void __launch_bounds__(THREADS, 2)
               g = lane / 4, t = lane % 4;
     const int half = static_cast<int>(blockIdx.x), chunk = static_cast<int>(blockIdx.y),
               chunks = static_cast<int>(gridDim.y), n0 = chunk * TILE, j0 = half * HALF;
-    const int wm = warp / 2 * 16, wn = warp % 2 * 16, wp = warp % 2 * 32;
+    // Rows of a warp: the two warps of a scheduler have as many keys together as any other two.
+    const int wm = (warp / 2 ^ warp / 4) * 16, wn = warp % 2 * 16;
 
     // (a) Load Q, K and half of V, zero-padded; meanwhile the powers.
     stage<THREADS, TILE, TILE, PITCH_QK, VEC>(ks, K, n0, 0, seq, d, d);
@@ -596,6 +638,11 @@ __global__ static void __launch_bounds__(THREADS, 2)
             }
             store_state(to + h * THREADS, make_float4(v[0], v[1], v[2], v[3]));
         }
+        // Empty the other buffer for the next call.
+        for (int p = chunk; p < stale; p += chunks)
+            for (int h = 0; h < 2; ++h)
+                published[(now + 1) % 2][p * 2 + half][thread + h * THREADS] =
+                    make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         largest = __reduce_max_sync(0xffffffffu, largest);
         if (lane == 0)
             reduced[warp] = largest;
@@ -609,27 +656,18 @@ __global__ static void __launch_bounds__(THREADS, 2)
         store_word(&words[chunk * 2 + half], static_cast<unsigned long long>(now) << 32 | largest);
     }
 
-    // (c) While others publish: scores of the chunk against itself, decayed and masked.
-    {
-        float score[4][4] = {};
-        if (wp < wm + 16) // not all above the diagonal
-            row_product(
-                score, TILE, [&](auto &x, int k) { load_q(x, qs + wm * PITCH_QK, k); },
-                [&](auto &y, int k) {
-                    for (int j = 0; j < 4; ++j) {
-                        const float2 two = pair(ks + (wp + j * 8 + g) * PITCH_QK + k + t * 2);
-                        y[j][0] = two.x, y[j][1] = two.y;
-                    }
-                });
-        for (int j = 0; j < 4; ++j)
-            for (int h = 0; h < 2; ++h) {
-                const int r = wm + g + h * 8, c = wp + j * 8 + t * 2;
-                float2 p;
-                p.x = c <= r ? score[j][h * 2] * decay[c <= r ? r - c : 0] : 0.0f;
-                p.y = c < r ? score[j][h * 2 + 1] * decay[c < r ? r - c - 1 : 0] : 0.0f;
-                *reinterpret_cast<float2 *>(ps + r * PITCH_P + c) = p;
-            }
-    }
+    // (c) While others publish: scores of the chunk against itself. 20 tiles of 16 x 8 lie on or
+    // below the diagonal: three or two a warp, five a scheduler.
+    if (warp < 4)
+        score_tiles<3>(ps, qs, ks, decay, warp < 2 ? 48 : 32, warp % 2 * 24);
+    else // 48: keys 48..63; 16: keys 0..15 and 16..31; 0: keys 0..15
+        score_tiles<2>(ps, qs, ks, decay,
+                       warp == 4   ? 48
+                       : warp == 7 ? 0
+                                   : 16,
+                       warp == 4   ? 48
+                       : warp == 6 ? 16
+                                   : 0);
     __syncthreads();
 
     // (d) Ask for the newest BATCH states and for the bounds of all of them; while they travel,
@@ -665,12 +703,20 @@ __global__ static void __launch_bounds__(THREADS, 2)
     // (e) Walk back, newest first. s: sum; a: sum of absolute values.
     float s[8] = {}, a[8] = {};
     while (last >= 0) {
+        bool all;
+        do { // what is missing is asked for again, all at once
+            all = true;
+#pragma unroll
+            for (int b = 0; b < BATCH; ++b)
+                if (last - b >= 0 && !(complete(x[b][0]) && complete(x[b][1]))) {
+                    ask(last - b, x[b]);
+                    all = false;
+                }
+        } while (!all);
 #pragma unroll
         for (int b = 0; b < BATCH; ++b) {
             if (last - b < 0)
                 break;
-            while (!complete(x[b][0]) || !complete(x[b][1]))
-                ask(last - b, x[b]);
             const float weight = weights[chunk - 1 - last + b];
             const float own[8] = {x[b][0].x, x[b][0].y, x[b][0].z, x[b][0].w,
                                   x[b][1].x, x[b][1].y, x[b][1].z, x[b][1].w};
@@ -697,12 +743,12 @@ __global__ static void __launch_bounds__(THREADS, 2)
         }
         for (int step = 16; step > 0; step /= 2)
             bound = __fadd_ru(bound, __shfl_xor_sync(0xffffffffu, bound, step));
-        // Stop when that is below 2^-26 of the smallest a of the unpadded tile. NaN compares false:
+        // Stop when that is below 2^-22 of the smallest a of the unpadded tile. NaN compares false:
         // go on.
         bool small = true;
         for (int i = 0; i < 8; ++i)
             if (row + i / 4 < d && j0 + column + i % 4 < d)
-                small = small && bound * 67108864.0f <= a[i];
+                small = small && bound * 0x1p22f <= a[i];
         if (__syncthreads_and(small))
             break;
         for (int b = 0; b < BATCH; ++b)
@@ -714,6 +760,11 @@ __global__ static void __launch_bounds__(THREADS, 2)
         *reinterpret_cast<float4 *>(ss + (row + h) * PITCH_H + column) =
             make_float4(s[h * 4], s[h * 4 + 1], s[h * 4 + 2], s[h * 4 + 3]);
     __syncthreads();
+    // This block has read the epoch and all it needs of others. The answer is not needed before
+    // the end, so its trip costs nothing.
+    unsigned arrived = 0;
+    if (thread == 0)
+        arrived = atomicInc(&ticket, gridDim.x * gridDim.y - 1);
 
     // (f) The history: rows of Q weighted by gamma^(i+1), times the state.
     const float far[2] = {decay[wm + g + 1], decay[wm + g + 9]};
@@ -745,14 +796,8 @@ __global__ static void __launch_bounds__(THREADS, 2)
                 if (n < seq && c + i < d)
                     to[i] = v[i];
     }
-    // Empty the other buffer for the next call.
-    for (int p = chunk; p < stale; p += chunks)
-        for (int h = 0; h < 2; ++h)
-            published[(now + 1) % 2][p * 2 + half][thread + h * THREADS] =
-                make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    // The last block to finish closes the epoch: all others have read it and seen their
-    // predecessors' words.
-    if (thread == 0 && atomicInc(&ticket, gridDim.x * gridDim.y - 1) == gridDim.x * gridDim.y - 1) {
+    // The last block to come here closes the epoch.
+    if (thread == 0 && arrived == gridDim.x * gridDim.y - 1) {
         *reinterpret_cast<volatile unsigned *>(&filled) = gridDim.y;
         *reinterpret_cast<volatile unsigned *>(&epoch) = now;
     }
