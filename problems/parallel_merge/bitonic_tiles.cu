@@ -12,8 +12,9 @@
 // - A warp sorts its 1,024 outputs by a bitonic network in registers, where the stepwise merge
 //   waits for shared memory at each output, at addresses that meet in the same banks.
 // Above the floor: 2 to 3 us until the first loads are under way, and the memory reads and writes
-// in turn: a plain copy of the same bytes takes as long. Deterministic. The network may exchange
-// zeros of different sign, which are equal.
+// in turn: a plain copy of the same bytes takes as long (101.1, this file 101.0, the library 131.1,
+// in one run on one H200). Deterministic. The network may exchange zeros of different sign, which
+// are equal.
 
 #include <cstdint>
 #include <cuda_runtime.h>
@@ -31,7 +32,7 @@ constexpr unsigned FULL = 0xffffffffu;
 
 // Nine blocks, 20.5 KB each and 1 KB for the system, fill the second largest of the sizes that
 // shared memory comes in, 196 KB of the 256 KB that it shares with L1. With a tenth block it takes
-// the largest, L1 keeps 28 KB in place of 60, and the whole is 15 % slower.
+// the largest, L1 keeps 28 KB in place of 60, and the whole is an eighth slower.
 constexpr int BLOCKS_PER_SM = 9;
 
 struct Lists {
