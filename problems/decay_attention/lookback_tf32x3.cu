@@ -5,7 +5,7 @@
 // The file to submit: it picks its path from S, d and gamma.
 // Path 1 (64 < S, d <= 64, gamma^64 <= 2^-6): one cooperative launch, a block per chunk of 64 rows
 // and 32 columns of V. Bytes: 16*S*d (4.2 MB at 4096x64) plus 8 KB of state per block in L2. Floor
-// 2.7 us + 1 us. Above the floor: four dependent TF32 products of one block, 5 us of latency (9.5
+// 2.7 us + 1 us. Above the floor: four dependent TF32 products of one block, 5 us of latency (8.7
 // us at S = 256 already), then the states of four predecessors, 4 MB out of L2 at once. Exactness:
 // a block adds the states of its predecessors, newest first, and stops only when the sum of
 // everything older, bounded by the published maxima, is below 2^-22 of the smallest element of what
@@ -214,7 +214,7 @@ __global__ static void __launch_bounds__(STATE_THREADS, 4)
 constexpr int SCAN_THREADS = 128;
 
 // volatile: where nvcc sees that the loads of a batch may move, it takes them one by one, and each
-// waits for its own trip (35 us in place of 7 at 8192x256).
+// waits for its own trip (35 us in place of 10 at 8192x256).
 __device__ static float2 load_pair(const float2 *from)
 {
     float2 x;

@@ -288,7 +288,7 @@ __global__ static void __launch_bounds__(WIDE_THREADS, 1)
 constexpr int SCAN_THREADS = 128;
 
 // volatile: where nvcc sees that the loads of a batch may move, it takes them one by one, and each
-// waits for its own trip (35 us in place of 7 at 8192x256).
+// waits for its own trip (35 us in place of 10 at 8192x256).
 __device__ static float2 load_pair(const float2 *from)
 {
     float2 x;
