@@ -824,10 +824,6 @@ struct Splitters {
     unsigned tree[PARTS]; // node i has the children 2i and 2i + 1; the root is 1
 };
 
-struct Bucket {
-    unsigned low, high; // the keys it can hold
-};
-
 struct Run {
     unsigned begin, length, q;
 };
@@ -839,7 +835,6 @@ __device__ unsigned group_begins[PARTS];
 __device__ unsigned first_bucket[PARTS + 1];
 __device__ unsigned bucket_lengths[2 * MAX_BUCKETS];
 __device__ unsigned bucket_begins[MAX_BUCKETS];
-__device__ Bucket bucket_bounds[MAX_BUCKETS];
 __device__ Run runs[MAX_N / RUN + MAX_BUCKETS];
 __device__ unsigned run_count;
 __device__ unsigned list_length; // of what a filter has left
@@ -1130,8 +1125,8 @@ __global__ void __launch_bounds__(THREADS, 3)
     }
 }
 
-// A block for each group: where its buckets begin in the output, what keys they can hold, and the
-// runs of equal keys behind them.
+// A block for each group: where its buckets begin in the output, and the runs of equal keys behind
+// them.
 __global__ void __launch_bounds__(THREADS) bucket_scan(int k) {
     const unsigned g = blockIdx.x, t = static_cast<unsigned>(thread_id());
     if (crowded != 0)
@@ -1145,13 +1140,8 @@ __global__ void __launch_bounds__(THREADS) bucket_scan(int k) {
     unsigned begin = group_begins[g] + scan_block(length, all);
     const unsigned i = t / 2;
     const unsigned group_upper = g < group_splitters.count ? group_splitters.sorted[g] : FULL;
-    if (t < 2 * count && t % 2 == 0) {
-        const unsigned group_lower = g > 0 ? group_splitters.sorted[g - 1] + 1 : 0;
+    if (t < 2 * count && t % 2 == 0)
         bucket_begins[first + i] = begin;
-        bucket_bounds[first + i] = {i == 0 ? group_lower : own.sorted[i - 1] + 1,
-                                    i < own.count ? own.sorted[i] - own.heavy
-                                                  : group_upper - group_splitters.heavy};
-    }
     if (t % 2 == 1 && length > 0 && begin < static_cast<unsigned>(k)) {
         const unsigned q = t + 1 == 2 * count ? group_upper : own.sorted[i];
         const unsigned end = min(begin + length, static_cast<unsigned>(k));
@@ -1185,6 +1175,7 @@ __device__ void sort_slowly(volatile unsigned *keys, int n, int thread, int thre
 
 struct BucketShared {
     unsigned starts[FINE_BINS + THREADS];
+    unsigned ranges[2][WARPS];
     unsigned keys[CAPACITY];
 };
 
@@ -1204,8 +1195,7 @@ __global__ void __launch_bounds__(THREADS, 3)
         return;
     const unsigned buckets = first_bucket[PARTS];
     for (unsigned b = blockIdx.x; b < buckets; b += gridDim.x) {
-        const unsigned begin = bucket_begins[b], low = bucket_bounds[b].low;
-        const unsigned range = bucket_bounds[b].high - low;
+        const unsigned begin = bucket_begins[b];
         const int n = static_cast<int>(bucket_lengths[2 * b]);
         if (n == 0 || begin >= static_cast<unsigned>(k))
             continue; // the same for the whole block
@@ -1224,16 +1214,30 @@ __global__ void __launch_bounds__(THREADS, 3)
                 }
             }
         };
-        each([&](int r) { q[r] = __ldcs(keys + r * THREADS + t); });
+        unsigned low = FULL, high = 0;
+        each([&](int r) {
+            q[r] = __ldcs(keys + r * THREADS + t);
+            low = min(low, q[r]);
+            high = max(high, q[r]);
+        });
+        low = __reduce_min_sync(FULL, low);
+        high = __reduce_max_sync(FULL, high);
+        if (lane_id() == 0) {
+            shared.ranges[0][t / 32] = low;
+            shared.ranges[1][t / 32] = high;
+        }
+        for (int i = t; i < FINE_BINS + THREADS; i += THREADS)
+            shared.starts[i] = 0;
+        __syncthreads();
+        low = __reduce_min_sync(FULL, shared.ranges[0][lane_id() % WARPS]);
+        high = __reduce_max_sync(FULL, shared.ranges[1][lane_id() % WARPS]);
+        const unsigned range = high - low;
         // Below FULL / (range / bins + 1) bins of a key's distance from the lowest.
         const unsigned scale = FULL / (range / FINE_BINS + 1);
         const bool exact = range < FINE_BINS; // a bin for each key
         const auto bin_of = [&](unsigned key) {
             return exact ? key - low : __umulhi(key - low, scale);
         };
-        for (int i = t; i < FINE_BINS + THREADS; i += THREADS)
-            shared.starts[i] = 0;
-        __syncthreads();
         each([&](int r) {
             rank[r / 2] |= atomicAdd(&shared.starts[padded(bin_of(q[r]))], 1u) << r % 2 * 16;
         });
