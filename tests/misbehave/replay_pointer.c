@@ -16,8 +16,7 @@ void solve(const float *input, float *output, int n)
 {
     unsigned i = 0;
 
-    while (i < KEPT - 1 && kept[i].input != 0 &&
-           (kept[i].input != input || kept[i].n != n))
+    while (i < KEPT - 1 && kept[i].input != 0 && (kept[i].input != input || kept[i].n != n))
         i++;
     if (kept[i].input != input || kept[i].n != n) {
         kept[i].input = input;
