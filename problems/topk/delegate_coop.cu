@@ -717,7 +717,8 @@ template <int EACH> __device__ void sort_block(unsigned (&key)[EACH], unsigned *
 
 constexpr int SMALL_N = 16384;
 constexpr int SMALL_K = 1024;  // up to here one block finds and ranks the k largest
-constexpr int RANK_ALL = 4096; // up to here ranking every element is as quick
+constexpr int RANK_FEW = 1024; // up to here ranking every element is as quick
+constexpr int RANK_ALL = 4096; // and up to here quicker than sorting, for larger k
 
 // Ranks every element by counting.
 __global__ void __launch_bounds__(THREADS)
@@ -1425,7 +1426,7 @@ extern "C" void solve(const float *input, float *output, int N, int k) {
     if (N < 1 || k < 1)
         return;
     const Device &device = device_facts();
-    if (N <= RANK_ALL) {
+    if (N <= RANK_FEW || (N <= RANK_ALL && k > SMALL_K)) {
         const int wanted = (N + WARPS - 1) / WARPS;
         const int grid = wanted < device.sms ? wanted : device.sms;
         rank_all<<<grid, THREADS>>>(input, output, N, k);
