@@ -517,10 +517,12 @@ static void serve_call(struct session *s)
     if (!guard_prepare(&s->guard, c, &s->file, r->text, sizeof r->text) ||
         !ok(s, s->lib.cudaDeviceSynchronize(), "cudaDeviceSynchronize before the call")) {
         /* An error that stays, where nothing but copies of ours should run: a thread or stream of
-         * an earlier call went on. */
+         * an earlier call went on. cudaGetLastError forgets even such an error; the next call that
+         * reaches the device returns it again. */
         (void)s->lib.cudaGetLastError();
-        r->status = s->calls > 0 && s->lib.cudaGetLastError() != cudaSuccess ? RECORD_LEFT_WORK
-                                                                             : RECORD_SETUP_FAILED;
+        r->status = s->calls > 0 && s->lib.cudaDeviceSynchronize() != cudaSuccess
+                        ? RECORD_LEFT_WORK
+                        : RECORD_SETUP_FAILED;
         return;
     }
     s->calls++;
