@@ -88,6 +88,20 @@ static const struct board_row *find_yardstick(const struct board_row *rows, unsi
     return best;
 }
 
+/* Rejects whose trick earns nothing are right answers, and are timed; beside solutions they say
+ * nothing, so they are shown where they were asked for alone. */
+static bool rejects_alone(const struct results *r, const char *problem, const char *case_name)
+{
+    for (unsigned i = 0; i < r->solution_count; i++) {
+        const struct solution_result *s = &r->solutions[i];
+
+        if (strcmp(s->problem->name, problem) == 0 && s->solution->kind != SOLUTION_REJECT &&
+            timed_case(s, case_name) != NULL)
+            return false;
+    }
+    return true;
+}
+
 enum status board_make(struct board *out, struct arena *a, const struct results *r,
                        const char *problem, const char *case_name, struct diag *d)
 {
@@ -95,6 +109,7 @@ enum status board_make(struct board *out, struct arena *a, const struct results 
     struct board_row *sorted = arena_array(a, (size_t)r->solution_count + 1, sizeof *sorted);
     struct rank_entry *entries = arena_array(a, (size_t)r->solution_count + 1, sizeof *entries);
     const struct board_row *yardstick;
+    const bool alone = rejects_alone(r, problem, case_name);
     double fastest = 0.0;
     unsigned n = 0, at = 0;
 
@@ -105,7 +120,8 @@ enum status board_make(struct board *out, struct arena *a, const struct results 
         const struct solution_result *s = &r->solutions[i];
         const struct case_result *c;
 
-        if (strcmp(s->problem->name, problem) != 0)
+        if (strcmp(s->problem->name, problem) != 0 ||
+            (s->solution->kind == SOLUTION_REJECT && !alone))
             continue;
         c = timed_case(s, case_name);
         if (c == NULL)

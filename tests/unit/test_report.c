@@ -155,6 +155,24 @@ static void a_bench_board_names_machine_and_spread(void **state)
     assert_narrow(&f->b);
 }
 
+static void a_board_ranks_no_reject_beside_solutions(void **state)
+{
+    struct fixture *f = *state;
+    struct solution reject;
+    struct solution_result *timed = NULL;
+
+    for (unsigned i = 0; i < f->r.solution_count; i++)
+        if (strcmp(f->r.solutions[i].solution->name, "radix_select") == 0)
+            timed = &f->r.solutions[i];
+    assert_non_null(timed);
+    reject = *timed->solution;
+    reject.kind = SOLUTION_REJECT;
+    timed->solution = &reject;
+    report_text_board(&f->b, &f->term, &f->r, "topk", NULL);
+    assert_has(&f->b, "[cub_topk]");
+    assert_lacks(&f->b, "   1  radix_select");
+}
+
 static void without_times_a_board_shows_counts(void **state)
 {
     struct fixture *f = *state;
@@ -340,6 +358,7 @@ int main(void)
                                        CASE(what_timing_took_away_is_told),
                                        CASE(colour_never_is_the_only_carrier),
                                        CASE(a_bench_board_names_machine_and_spread),
+                                       CASE(a_board_ranks_no_reject_beside_solutions),
                                        CASE(without_times_a_board_shows_counts),
                                        CASE(json_comes_back_equal),
                                        CASE(json_holds_no_nan),
