@@ -388,6 +388,51 @@ static void an_error_counts_even_when_its_line_is_lost(void **state)
                         "read past the end of 'input'");
 }
 
+/* What the runner counted around the buffers decides, also where every output is right. */
+static void damage_decides_beside_right_outputs(void **state)
+{
+    static const struct problem p = {
+        .name = "p", .params = {{.name = "input"}, {.name = "output"}}, .param_count = 2};
+    const struct reply_context rc = {.problem = &p};
+    struct call_reply reply = {.end = CALL_DONE};
+    struct fixture *f = *state;
+    struct reply_verdict v;
+
+    reply.record.params[1].late_elements = 3;
+    reply.record.params[1].late_first = 7;
+    v = reply_read(&f->a, &rc, &reply, &f->f);
+    assert_int_equal(v.verdict, VERDICT_WA);
+    assert_string_equal(v.reason, "still writing after solve(): 3 elements of 'output' changed "
+                                  "later, first at 7");
+    reply.record.params[0].input_changed = 1;
+    v = reply_read(&f->a, &rc, &reply, &f->f);
+    assert_int_equal(v.verdict, VERDICT_WA);
+    assert_non_null(strstr(v.reason, "modified input 'input'"));
+    reply.record.params[1].guard_hits_after = 4;
+    assert_int_equal(reply_read(&f->a, &rc, &reply, &f->f).verdict, VERDICT_RE);
+    reply.record.params[1].guard_hits_after = 0;
+    reply.record.params[0].guard_hits_before = 4;
+    assert_int_equal(reply_read(&f->a, &rc, &reply, &f->f).verdict, VERDICT_RE);
+}
+
+/* So does what it asked the runtime for, also where the solution went on without. */
+static void requests_decide_beside_right_outputs(void **state)
+{
+    static const struct problem p = {.name = "p", .memory_mib = 64};
+    const struct reply_context rc = {.problem = &p};
+    struct fixture *f = *state;
+    struct call_reply reply = {.end = CALL_DONE};
+
+    reply.record.alloc_refused = 1;
+    assert_int_equal(reply_read(&f->a, &rc, &reply, &f->f).verdict, VERDICT_MLE);
+    reply = (struct call_reply){.end = CALL_DONE};
+    reply.record.flags = RECORD_FLAG_RESET;
+    assert_int_equal(reply_read(&f->a, &rc, &reply, &f->f).verdict, VERDICT_RE);
+    reply = (struct call_reply){.end = CALL_DONE};
+    strcpy(reply.record.new_library, "libcublas.so.13");
+    assert_int_equal(reply_read(&f->a, &rc, &reply, &f->f).verdict, VERDICT_RE);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -408,6 +453,8 @@ int main(void)
                                        CASE(every_record_status_and_error_class_counts),
                                        CASE(an_empty_launch_is_forgiven_outside_the_domain_only),
                                        CASE(a_refused_call_explains_the_error_it_gave),
+                                       CASE(damage_decides_beside_right_outputs),
+                                       CASE(requests_decide_beside_right_outputs),
                                        CASE(an_error_counts_even_when_its_line_is_lost)};
 
     return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
