@@ -13,7 +13,8 @@
 // their own flags. Above the floor: ramp and tail of the stream, two meetings of the blocks, the
 // threshold, the latency of the second read.
 //
-// Paths. N <= 4,096: every element is ranked by counting. N <= 16,384 and k <= 1,024: one block.
+// Paths. N <= 1,024, or 4,096 if k is above 1,024: every element is ranked by counting. N <= 16,384
+// and k <= 1,024: one block.
 // k <= 2,048: segments are batches of 1,024; up to 2.1 million elements a warp has one batch only,
 // keeps it in registers and reads nothing twice, and if k is large for N, segments are groups of
 // its lanes. Larger k: two rounds of partition by sampled splitters, then buckets of some 3,000
